@@ -1,0 +1,97 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// The layers, from the bottom: ReachKit (its own package, one shared library), the agent's modules, which do not know
+// one another, ReachAgent, which wires them, and the command. A plugin links ReachKit and nothing else of ours.
+
+let kit: Target.Dependency = .product(name: "ReachKit", package: "ReachKit")
+let support: Target.Dependency = "ReachTestSupport"
+let revision = Context.gitInformation.map { String($0.currentCommit.prefix(12)) } ?? "unknown"
+
+/// A C library of the system: a module map under Sources/ and a pkg-config name.
+func system(_ name: String, _ pkgConfig: String, apt: String) -> Target {
+  .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+/// A module of the agent.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: [kit] + dependencies)
+}
+
+/// A probe backend: the probe itself, which tests link, and the entry point, which only the shared library holds.
+func plugin(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
+  [
+    .target(
+      name: name, dependencies: [kit] + dependencies, path: "Plugins/\(name)",
+      exclude: ["README.md", "example.yaml", "EntryPoint"]),
+    .target(name: "\(name)EntryPoint", dependencies: [kit, .target(name: name)], path: "Plugins/\(name)/EntryPoint"),
+  ]
+}
+
+let plugins = ["LinkProbe", "RouteProbe", "DNSProbe", "TCPProbe"]
+
+let package = Package(
+  name: "reachd",
+  products: [.executable(name: "reachd", targets: ["reachd"])]
+    + plugins.map { .library(name: $0, type: .dynamic, targets: [$0, "\($0)EntryPoint"]) },
+  dependencies: [.package(path: "Sources/ReachKit")],
+  targets: [
+    system("CYAML", "yaml-0.1", apt: "libyaml-dev"),
+    system("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    system("CCares", "libcares", apt: "libc-ares-dev"),
+    system("CIDN2", "libidn2", apt: "libidn2-dev"),
+    .target(name: "CReachBuild", cSettings: [.define("REACHD_REVISION", to: "\"\(revision)\"")]),
+    module("ReachConfig", ["CYAML", "CIDN2"]),
+    module("ReachPluginHost"),
+    module("ReachScheduler"),
+    module("ReachAggregator"),
+    module("ReachMetrics"),
+    module("ReachLog"),
+    module("ReachHTTP", ["CMicroHTTPD"]),
+    module(
+      "ReachAgent",
+      [
+        "CReachBuild", "ReachConfig", "ReachPluginHost", "ReachScheduler", "ReachAggregator", "ReachMetrics",
+        "ReachLog",
+        "ReachHTTP",
+      ]),
+    .executableTarget(name: "reachd", dependencies: ["ReachAgent"]),
+  ]
+    + plugin("LinkProbe") + plugin("RouteProbe") + plugin("DNSProbe", ["CCares"]) + plugin("TCPProbe")
+    + [
+      .target(name: "ReachTestSupport", dependencies: [kit], path: "Tests/ReachTestSupport"),
+      .testTarget(name: "ReachCoreTests", dependencies: [kit]),
+      .testTarget(name: "ReachIOTests", dependencies: [kit, support]),
+      .testTarget(name: "ReachNetlinkTests", dependencies: [kit, support]),
+      .testTarget(
+        name: "ReachConfigTests", dependencies: [kit, "ReachConfig"], resources: [.copy("Bad"), .copy("Good")]),
+      .testTarget(name: "ReachPluginHostTests", dependencies: [kit, support, "ReachPluginHost"]),
+      .testTarget(name: "ReachSchedulerTests", dependencies: [kit, support, "ReachScheduler"]),
+      .testTarget(
+        name: "ReachAggregatorTests", dependencies: [kit, "ReachAggregator"], resources: [.copy("vectors.tsv")]),
+      .testTarget(name: "ReachMetricsTests", dependencies: [kit, "ReachMetrics"]),
+      .testTarget(name: "ReachLogTests", dependencies: [kit, support, "ReachLog"]),
+      .testTarget(name: "ReachHTTPTests", dependencies: [kit, support, "ReachHTTP"]),
+      .testTarget(name: "ReachAgentTests", dependencies: [kit, support, "ReachAgent"]),
+      .testTarget(name: "LinkProbeTests", dependencies: [kit, support, "LinkProbe"]),
+      .testTarget(name: "RouteProbeTests", dependencies: [kit, support, "RouteProbe"]),
+      .testTarget(name: "DNSProbeTests", dependencies: [kit, support, "DNSProbe"]),
+      .testTarget(name: "TCPProbeTests", dependencies: [kit, support, "TCPProbe"]),
+      .testTarget(name: "EndToEndTests", dependencies: [kit, support]),
+    ],
+  swiftLanguageModes: [.v6]
+)
+
+let settings: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+for target in package.targets where target.type != .system && !target.name.hasPrefix("C") {
+  target.swiftSettings = settings
+}

@@ -1,0 +1,3 @@
+#include "CReachBuild.h"
+
+const char *CReachBuild_revision(void) { return REACHD_REVISION; }

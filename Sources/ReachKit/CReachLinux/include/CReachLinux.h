@@ -1,0 +1,37 @@
+// The kernel interfaces that Swift cannot reach by itself: headers the Glibc module leaves out, and macros that take
+// arguments, which the importer drops. Every symbol of ours carries the prefix CReachLinux_.
+#ifndef CREACHLINUX_H
+#define CREACHLINUX_H
+
+#include <time.h>
+
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <linux/if.h>
+#include <linux/if_addr.h>
+#include <linux/if_arp.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+
+// epoll_wait with a timeout in nanoseconds (epoll_pwait2(2), Linux 5.11); falls back to milliseconds, rounded up,
+// where the kernel has no such call. A negative timeout waits without end.
+int CReachLinux_epoll_wait_ns(int epfd, struct epoll_event *events, int max_events, int64_t timeout_ns);
+
+// Reads and writes the 64 bits of epoll_data, a union the importer gives no safe view of.
+static inline uint64_t CReachLinux_epoll_data(const struct epoll_event *event) { return event->data.u64; }
+
+// epoll_ctl(2) with 64 bits of data. Returns 0, or a positive errno.
+int CReachLinux_epoll_ctl(int epfd, int operation, int fd, uint32_t events, uint64_t data);
+
+
+#endif

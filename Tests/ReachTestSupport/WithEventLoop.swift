@@ -1,0 +1,56 @@
+internal import Glibc
+public import ReachIO
+
+/// Runs an event loop on a thread of its own for the length of `body`, which runs on the loop.
+///
+/// `prepare` is called on that thread before the loop is made: what it does to the thread (such as entering a network
+/// namespace) holds for every descriptor that is opened there.
+public func withEventLoop<Value: Sendable>(
+  clock: any LoopClock = SystemClock(), prepare: @escaping @Sendable () throws -> Void = {},
+  _ body: @escaping @Sendable (EventLoop) async throws -> Value
+) async throws -> Value {
+  try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+    let run: @Sendable () -> Void = {
+      do {
+        try prepare()
+        let loop = try EventLoop(clock: clock)
+        let box = ResultBox<Value>()
+        loop.spawn {
+          do { box.result = .success(try await body(loop)) } catch { box.result = .failure(error) }
+          loop.stop()
+        }
+        loop.run()
+        continuation.resume(with: box.result ?? .failure(LoopEndedEarly()))
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+    startThread(run)
+  }
+}
+
+/// The loop was stopped before the body of `withEventLoop` had ended.
+public struct LoopEndedEarly: Error {}
+
+/// Written on the loop, read on the same thread after the loop has ended.
+private final class ResultBox<Value: Sendable>: @unchecked Sendable {
+  var result: Result<Value, any Error>?
+}
+
+private final class ThreadStart {
+  let run: @Sendable () -> Void
+  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+private func startThread(_ run: @escaping @Sendable () -> Void) {
+  var thread = pthread_t()
+  let start = unsafe Unmanaged.passRetained(ThreadStart(run)).toOpaque()
+  let code = unsafe pthread_create(
+    &thread, nil,
+    { argument in
+      if let argument = unsafe argument { unsafe Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run() }
+      return nil
+    }, start)
+  precondition(code == 0, "pthread_create failed with \(code)")
+  pthread_detach(thread)
+}
