@@ -72,6 +72,7 @@ let package = Package(
       .testTarget(name: "ReachMetricsTests", dependencies: [kit, "ReachMetrics"]),
       .testTarget(name: "ReachLogTests", dependencies: [kit, support, "ReachLog"]),
       .testTarget(name: "ReachHTTPTests", dependencies: [kit, support, "ReachHTTP"]),
+      .testTarget(name: "CommandLineTests", dependencies: ["reachd"]),
       .testTarget(name: "ReachAgentTests", dependencies: [kit, support, "ReachAgent"]),
       .testTarget(name: "LinkProbeTests", dependencies: [kit, support, "LinkProbe"]),
       .testTarget(name: "RouteProbeTests", dependencies: [kit, support, "RouteProbe"]),

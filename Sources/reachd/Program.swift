@@ -1,0 +1,28 @@
+/// The program: reads the command line, runs one command, returns its exit status.
+enum Program {
+  /// EX_USAGE of sysexits.h.
+  static let usageStatus: Int32 = 64
+
+  static func main(_ words: [String]) -> Int32 {
+    let console = Console.standard()
+    do throws(UsageError) {
+      switch try Invocation.parse(words) {
+      case .help(let command):
+        console.out(Usage.text(for: command))
+        return 0
+      case .version:
+        console.out("reachd\n")
+        return 0
+      case .command(let name, let arguments):
+        return try run(name, arguments, console)
+      }
+    } catch {
+      console.error("reachd: \(error.message)\n" + Usage.text(for: error.command))
+      return usageStatus
+    }
+  }
+
+  private static func run(_ name: String, _ arguments: Arguments, _ console: Console) throws(UsageError) -> Int32 {
+    0
+  }
+}
