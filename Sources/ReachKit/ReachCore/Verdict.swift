@@ -93,7 +93,7 @@ public struct TargetState: Hashable, Sendable {
   public var isStale: Bool
   /// When the current status began, in nanoseconds since 1970 UTC; nil before the first.
   public var since: Int64?
-  /// Grows by one with each change.
+  /// Grows by one with the first status and with each change of status.
   public var sequence: UInt64
 
   /// A state; that before the first round by default.
@@ -107,17 +107,19 @@ public struct TargetState: Hashable, Sendable {
 
 /// What a target's state did when new evidence came in.
 public enum TargetEvent: Hashable, Sendable {
-  /// The first status after start. Not a transition.
+  /// The first status after start. Not a transition, yet it takes a sequence number.
   case initial(StatusChange)
-  /// The status, or the flags, changed.
+  /// The status changed: a transition.
   case changed(StatusChange)
-  /// The egress interface changed and the status did not.
+  /// The flags changed and the status did not. Takes no sequence number.
+  case flagsChanged(from: ReachabilityFlags, to: Verdict)
+  /// The egress interface is another than the last one there was: alone, or behind a change of status or flags.
   case pathChanged(from: ReachabilityPath, to: ReachabilityPath)
 }
 
 /// A change of status.
 public struct StatusChange: Hashable, Sendable {
-  /// This target's count of changes.
+  /// This target's count of statuses, the first one included.
   public var sequence: UInt64
   /// When, in nanoseconds since 1970 UTC.
   public var at: Int64
