@@ -59,7 +59,8 @@ let package = Package(
   ]
     + plugin("LinkProbe") + plugin("RouteProbe") + plugin("DNSProbe", ["CCares"]) + plugin("TCPProbe")
     + [
-      .target(name: "ReachTestSupport", dependencies: [kit], path: "Tests/ReachTestSupport"),
+      .target(name: "CReachTestSupport", path: "Tests/CReachTestSupport"),
+      .target(name: "ReachTestSupport", dependencies: [kit, "CReachTestSupport"], path: "Tests/ReachTestSupport"),
       .testTarget(name: "ReachCoreTests", dependencies: [kit]),
       .testTarget(name: "ReachIOTests", dependencies: [kit, support]),
       .testTarget(name: "ReachNetlinkTests", dependencies: [kit, support]),

@@ -25,7 +25,7 @@ public func withEventLoop<Value: Sendable>(
         continuation.resume(throwing: error)
       }
     }
-    startThread(run)
+    pthread_detach(startThread(run))
   }
 }
 
@@ -35,22 +35,4 @@ public struct LoopEndedEarly: Error {}
 /// Written on the loop, read on the same thread after the loop has ended.
 private final class ResultBox<Value: Sendable>: @unchecked Sendable {
   var result: Result<Value, any Error>?
-}
-
-private final class ThreadStart {
-  let run: @Sendable () -> Void
-  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-}
-
-private func startThread(_ run: @escaping @Sendable () -> Void) {
-  var thread = pthread_t()
-  let start = unsafe Unmanaged.passRetained(ThreadStart(run)).toOpaque()
-  let code = unsafe pthread_create(
-    &thread, nil,
-    { argument in
-      if let argument = unsafe argument { unsafe Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run() }
-      return nil
-    }, start)
-  precondition(code == 0, "pthread_create failed with \(code)")
-  pthread_detach(thread)
 }

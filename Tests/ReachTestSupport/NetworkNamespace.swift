@@ -1,0 +1,76 @@
+internal import CReachTestSupport
+internal import Glibc
+public import ReachIO
+
+/// A network namespace (network_namespaces(7)), held by a descriptor; it ends with it and with its last socket.
+///
+/// Isolation: as `NetworkStage`.
+public final class NetworkNamespace: Sendable {
+  /// What messages call it.
+  public let name: String
+  private let descriptor: Descriptor
+  private let loop: EventLoop
+  private let home: NetworkNamespace?
+
+  /// The namespace that the calling thread is in. `home` is the one to go back to; nil for the home itself.
+  init(name: String, loop: EventLoop, home: NetworkNamespace?) throws(SystemError) {
+    self.name = name
+    self.loop = loop
+    self.home = home
+    descriptor = Descriptor(
+      owning: try retryingInterrupts("open") { unsafe open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC) })
+  }
+
+  /// A path by which `ip` finds the namespace: `ip link set veth1 netns PATH`.
+  var path: String {
+    // It names the thread and not the process, since the thread may have descriptors of its own.
+    "/proc/\(CReachTestSupport_thread_id())/fd/\(descriptor.number)"
+  }
+
+  /// Runs `body` inside: sockets it opens belong to this namespace for good, and programs it runs see it.
+  ///
+  /// It must not suspend, which the type sees to: the thread goes back before anything else can run on the loop.
+  public func perform<Result: ~Copyable, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    loop.assertConfined()
+    guard let home else { return try body() }
+    enter()
+    defer { home.enter() }
+    return try body()
+  }
+
+  /// Puts the thread into this namespace. A namespace that is held open can always be entered by who made it.
+  func enter() {
+    let code = CReachTestSupport_enter_network(descriptor.number)
+    precondition(code == 0, "setns failed with errno \(code)")
+  }
+
+  /// Runs `ip` commands, one a line without the word `ip`, in one run of `ip -batch`. Empty lines and `#` are allowed.
+  ///
+  /// Throws `ProgramFailure`, which names the line, at the first that fails.
+  public func ip(_ lines: String) throws { try run(["ip", "-batch", "-"], input: lines + "\n") }
+
+  /// The same for `ip -6`: needed for rules, and for routes whose family no address in the line tells.
+  public func ip6(_ lines: String) throws { try run(["ip", "-6", "-batch", "-"], input: lines + "\n") }
+
+  /// Runs nftables commands (nft(8)), all of them or none. Throws `ProgramFailure`.
+  public func nft(_ rules: String) throws { try run(["nft", "-f", "-"], input: rules + "\n") }
+
+  /// Sets a parameter below /proc/sys/net, such as `ipv4/conf/veth0/forwarding`. Throws `SystemError`.
+  public func set(_ path: String, to value: String) throws(SystemError) {
+    try perform { () throws(SystemError) in try writeNetworkParameter(path, value) }
+  }
+
+  /// Runs a program here to its end and returns what it printed. Throws `ProgramFailure` when it fails.
+  @discardableResult
+  public func run(_ arguments: [String], input: String = "") throws -> String {
+    let result = try perform { try runProgram(arguments, input: input) }
+    guard result.isSuccess else {
+      throw ProgramFailure(
+        description: "\(arguments.joined(separator: " ")) in \(name): status \(result.status)\n\(result.output)\(input)"
+      )
+    }
+    return result.output
+  }
+}
