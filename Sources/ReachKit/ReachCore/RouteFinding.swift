@@ -20,11 +20,15 @@ public struct RouteFinding: Hashable, Sendable {
     public var gateway: IPAddress?
     /// The leg's share, 1 or more.
     public var weight: Int
+    /// RTNH_F_DEAD: the kernel does not choose it, since its interface is down, or has no carrier while
+    /// `ignore_routes_with_linkdown` is set.
+    public var isDead: Bool
     /// A leg.
-    public init(interfaceIndex: Int32, gateway: IPAddress?, weight: Int) {
+    public init(interfaceIndex: Int32, gateway: IPAddress?, weight: Int, isDead: Bool = false) {
       self.interfaceIndex = interfaceIndex
       self.gateway = gateway
       self.weight = weight
+      self.isDead = isDead
     }
   }
 
