@@ -3,6 +3,8 @@
 #ifndef CREACHLINUX_H
 #define CREACHLINUX_H
 
+// First: the kernel's own in6.h, which the tunnel headers include, stands back once this has been seen.
+#include <netinet/in.h>
 #include <time.h>
 
 #include <errno.h>
@@ -11,10 +13,11 @@
 #include <linux/if_addr.h>
 #include <linux/if_arp.h>
 #include <linux/if_link.h>
+#include <linux/if_tun.h>
+#include <linux/if_tunnel.h>
 #include <linux/neighbour.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
