@@ -48,11 +48,32 @@ public final class NetworkNamespace: Sendable {
 
   /// Runs `ip` commands, one a line without the word `ip`, in one run of `ip -batch`. Empty lines and `#` are allowed.
   ///
-  /// Throws `ProgramFailure`, which names the line, at the first that fails.
-  public func ip(_ lines: String) throws { try run(["ip", "-batch", "-"], input: lines + "\n") }
+  /// Throws `ProgramFailure`, which names the line, at the first that fails. IPv6 addresses can be used on return.
+  public func ip(_ lines: String) throws {
+    try run(["ip", "-batch", "-"], input: lines + "\n")
+    try awaitAddresses()
+  }
 
   /// The same for `ip -6`: needed for rules, and for routes whose family no address in the line tells.
-  public func ip6(_ lines: String) throws { try run(["ip", "-6", "-batch", "-"], input: lines + "\n") }
+  public func ip6(_ lines: String) throws {
+    try run(["ip", "-6", "-batch", "-"], input: lines + "\n")
+    try awaitAddresses()
+  }
+
+  /// Even without duplicate address detection a new IPv6 address is tentative until a worker of the kernel has come
+  /// round to it; nothing tells when, so this looks until none is.
+  private func awaitAddresses() throws {
+    for _ in 0..<4000 {
+      let table = try perform { () throws(SystemError) in try readFile("/proc/thread-self/net/if_inet6") }
+      let isTentative = table.split(separator: "\n").contains { line in
+        let flags = line.split(separator: " ").dropFirst(4).first.flatMap { UInt8($0, radix: 16) }
+        return (flags ?? 0) & 0x40 != 0
+      }
+      if !isTentative { return }
+      usleep(500)
+    }
+    throw ProgramFailure(description: "IPv6 addresses in \(name) stay tentative")
+  }
 
   /// Runs nftables commands (nft(8)), all of them or none. Throws `ProgramFailure`.
   public func nft(_ rules: String) throws { try run(["nft", "-f", "-"], input: rules + "\n") }

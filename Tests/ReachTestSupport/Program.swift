@@ -40,6 +40,10 @@ public func runProgram(_ arguments: [String], input: String = "") throws -> Prog
     arguments: arguments, status: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: try contents(of: sink))
 }
 
+func readFile(_ path: String) throws(SystemError) -> String {
+  try contents(of: Descriptor(owning: try retryingInterrupts("open") { unsafe open(path, O_RDONLY | O_CLOEXEC) }))
+}
+
 private func memoryFile(holding text: String) throws(SystemError) -> Descriptor {
   let number = CReachTestSupport_memory_file()
   if number < 0 { throw SystemError("memfd_create", FaultCode(errno: -number)) }
@@ -49,7 +53,7 @@ private func memoryFile(holding text: String) throws(SystemError) -> Descriptor 
   return file
 }
 
-private func contents(of file: borrowing Descriptor) throws(SystemError) -> String {
+func contents(of file: borrowing Descriptor) throws(SystemError) -> String {
   let number = file.number
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 4096)
