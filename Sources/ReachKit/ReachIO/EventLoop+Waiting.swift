@@ -15,10 +15,7 @@ extension EventLoop {
   ///
   /// Call it from a task on this loop.
   @discardableResult
-  public func sleep(until due: Instant) async -> WaitOutcome {
-    let wait = PendingWait(loop: self)
-    return await wait.run { wait in wait.timer = self.schedule(at: due) { wait.finish(.deadline) } }
-  }
+  public func sleep(until due: Instant) async -> WaitOutcome { await wait(until: due) { _ in } }
 
   /// Suspends until the descriptor is ready for any of `interest`, in error or shut, or the deadline passes.
   ///
@@ -27,46 +24,56 @@ extension EventLoop {
     on descriptor: Int32, for interest: Readiness, until deadline: Instant
   ) async throws(SystemError) -> WaitOutcome {
     let wait = PendingWait(loop: self)
-    wait.watch = try watch(descriptor, for: interest) { wait.finish(.ready($0)) }
-    return await wait.run { wait in wait.timer = self.schedule(at: deadline) { wait.finish(.deadline) } }
+    let watch = try watch(descriptor, for: interest) { wait.finish(.ready($0)) }
+    let outcome = await wait.run(until: deadline)
+    unwatch(watch)
+    return outcome
+  }
+
+  /// Suspends until somebody on the loop finishes the wait, the deadline passes or the task is cancelled.
+  ///
+  /// `begin` is called before suspending, with the wait to hand to whatever will finish it: the handler of a watch, the
+  /// callback of a library. One that finishes it at once costs no suspension. Call it from a task on this loop.
+  public func wait(until deadline: Instant, _ begin: (PendingWait) -> Void) async -> WaitOutcome {
+    let wait = PendingWait(loop: self)
+    begin(wait)
+    return await wait.run(until: deadline)
   }
 }
 
-/// One suspended wait. Touched on the loop alone; cancellation from elsewhere is brought there first.
+/// One suspension of a task on a loop, for code on that loop to end.
+///
+/// Touched on the loop alone; a cancellation from elsewhere is brought there first.
 @safe
-private final class PendingWait: @unchecked Sendable {
-  let loop: EventLoop
-  var timer: TimerID?
-  var watch: EventLoop.Watch?
+public final class PendingWait: @unchecked Sendable {
+  private let loop: EventLoop
+  private var timer: TimerID?
   private var continuation: UnsafeContinuation<WaitOutcome, Never>?
   private var outcome: WaitOutcome?
 
-  init(loop: EventLoop) { self.loop = loop }
+  fileprivate init(loop: EventLoop) { self.loop = loop }
 
-  func run(_ arm: (PendingWait) -> Void) async -> WaitOutcome {
-    await withTaskCancellationHandler {
+  /// Ends the wait with this outcome. The first outcome counts, later ones are ignored. Call it on the loop.
+  public func finish(_ result: WaitOutcome) {
+    guard outcome == nil else { return }
+    outcome = result
+    if let timer { loop.cancel(timer) }
+    timer = nil
+    guard let waiting = unsafe continuation else { return }
+    unsafe continuation = nil
+    unsafe waiting.resume(returning: result)
+  }
+
+  fileprivate func run(until deadline: Instant) async -> WaitOutcome {
+    if let outcome { return outcome }
+    return await withTaskCancellationHandler {
       unsafe await withUnsafeContinuation { continuation in
-        if let outcome {
-          unsafe continuation.resume(returning: outcome)
-        } else {
-          unsafe self.continuation = continuation
-          arm(self)
-        }
+        if let outcome { return unsafe continuation.resume(returning: outcome) }
+        unsafe self.continuation = continuation
+        if deadline != .distantFuture { timer = loop.schedule(at: deadline) { self.finish(.deadline) } }
       }
     } onCancel: {
       if loop.isCurrent { finish(.cancelled) } else { loop.spawn { self.finish(.cancelled) } }
     }
-  }
-
-  func finish(_ result: WaitOutcome) {
-    guard outcome == nil else { return }
-    outcome = result
-    if let timer { loop.cancel(timer) }
-    if let watch { loop.unwatch(watch) }
-    timer = nil
-    watch = nil
-    guard let waiting = unsafe continuation else { return }
-    unsafe continuation = nil
-    unsafe waiting.resume(returning: result)
   }
 }

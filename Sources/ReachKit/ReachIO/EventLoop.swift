@@ -49,6 +49,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   private var ready: [UnownedJob] = []
   private var running: [UnownedJob] = []
   private var turn: UInt64 = 0
+  private var idlers: [PendingWait] = []
 
   private static let wakeupBits = UInt64.max
   private static let eventCapacity = 256
@@ -62,6 +63,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     let code = CReachLinux_epoll_ctl(
       epoll.number, EPOLL_CTL_ADD, wakeup.number, Readiness.readable.rawValue, Self.wakeupBits)
     if code != 0 { throw SystemError("epoll_ctl", FaultCode(errno: code)) }
+    clock.onMove { [weak self] in self?.signal() }
   }
 
   /// The time on the loop's clock.
@@ -73,7 +75,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   /// Whether `run()` is under way.
   public var isRunning: Bool { thread.load(ordering: .relaxed) != 0 }
 
-  /// How often the loop has come round: it grows while the loop is healthy.
+  /// How often the loop has come round: it grows while the loop is healthy. Read it on the loop.
   public var turns: UInt64 { turn }
 
   // MARK: Running
@@ -95,6 +97,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let bits = unsafe CReachLinux_epoll_data(events.baseAddress.unsafelyUnwrapped + index)
         dispatch(bits, Readiness(rawValue: unsafe events[index].events))
       }
+      if count == 0, !idlers.isEmpty, isIdle { resumeIdlers() }
     }
   }
 
@@ -117,17 +120,40 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
   }
 
+  /// Calls the timers that are due. One that is set meanwhile waits for the next turn even when it is due at once, or
+  /// a handler that sets itself again would keep the loop from everything else.
   private func fireTimers() {
     guard let first = timers.next else { return }
     let now = clock.now()
     guard first <= now else { return }
-    while let handler = timers.popDue(at: now) { handler() }
+    let newest = timers.newest
+    while let handler = timers.popDue(at: now, setUpTo: newest) { handler() }
   }
 
   private func waitNanoseconds() -> Int64 {
-    if !ready.isEmpty { return 0 }
+    if !ready.isEmpty || !idlers.isEmpty { return 0 }
     guard let next = timers.next else { return -1 }
-    return max(0, next.nanoseconds(since: clock.now()))
+    return clock.sleepLimit(until: next)
+  }
+
+  // MARK: Idleness
+
+  /// Suspends until the loop has nothing else to do: no job, no timer that is due, no descriptor that is ready.
+  ///
+  /// For tests and simulations: what was set going has then gone as far as it can before time or the world moves.
+  /// Call it from a task on this loop.
+  public func settle() async { _ = await wait(until: .distantFuture) { idlers.append($0) } }
+
+  private var isIdle: Bool {
+    guard ready.isEmpty else { return false }
+    guard let next = timers.next else { return true }
+    return next > clock.now()
+  }
+
+  private func resumeIdlers() {
+    let waiting = idlers
+    idlers.removeAll()
+    for wait in waiting { wait.finish(.ready([])) }
   }
 
   private func dispatch(_ bits: UInt64, _ readiness: Readiness) {
@@ -183,7 +209,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   /// Calls `handler` on the loop at `due`, or as soon after as the loop comes round; at once when that has passed.
   @discardableResult
   public func schedule(at due: Instant, _ handler: @escaping @Sendable () -> Void) -> TimerID {
-    timers.schedule(at: due, handler)
+    assert(isCurrent || !isRunning, "timer set off the event loop")
+    return timers.schedule(at: due, handler)
   }
 
   /// Takes a timer back. Returns false when it has fired or was taken back before.
@@ -193,12 +220,16 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   /// How many timers wait.
   public var pendingTimers: Int { timers.count }
 
+  /// When the next timer is due; nil when none waits.
+  public var nextTimer: Instant? { timers.next }
+
   // MARK: Descriptors
 
   /// Watches an open descriptor, level-triggered unless asked otherwise. Throws what epoll_ctl(2) failed with.
   public func watch(
     _ descriptor: Int32, for interest: Readiness, _ handler: @escaping ReadinessHandler
   ) throws(SystemError) -> Watch {
+    assert(isCurrent || !isRunning, "descriptor watched off the event loop")
     let slot: UInt32
     if let reused = freeWatches.popLast() {
       slot = reused

@@ -6,6 +6,18 @@ internal import Synchronization
 public protocol LoopClock: AnyObject, Sendable {
   /// The time now. Never goes backwards.
   func now() -> Instant
+  /// How many nanoseconds a loop may sleep before it looks whether `due` has come: 0 when it has, negative for "until
+  /// you are woken", which is the answer of a clock that real time does not move.
+  func sleepLimit(until due: Instant) -> Int64
+  /// Asks to have `wake` called, on any thread, whenever the clock has been moved otherwise than by the passing of time.
+  func onMove(_ wake: @escaping @Sendable () -> Void)
+}
+
+extension LoopClock {
+  /// The time left until `due`, for a clock that real time moves.
+  public func sleepLimit(until due: Instant) -> Int64 { max(0, due.nanoseconds(since: now())) }
+  /// Nothing to ask of a clock that nobody moves.
+  public func onMove(_ wake: @escaping @Sendable () -> Void) {}
 }
 
 /// CLOCK_MONOTONIC (clock_gettime(2)): unmoved by changes of the wall clock, stops during suspend.
@@ -18,22 +30,6 @@ public final class SystemClock: LoopClock {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Instant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
-  }
-}
-
-/// A clock that stands still until it is told to move, for tests and simulations.
-public final class ManualClock: LoopClock {
-  private let time: Mutex<Instant>
-
-  /// A clock that begins at `start`.
-  public init(start: Instant = Instant(nanoseconds: 1_000_000_000)) { time = Mutex(start) }
-
-  /// The time it was last set to.
-  public func now() -> Instant { time.withLock { $0 } }
-
-  /// Moves the clock on; a negative duration is taken as none.
-  public func advance(by duration: Duration) {
-    time.withLock { $0 = $0.advanced(byNanoseconds: max(0, duration.nanoseconds)) }
   }
 }
 

@@ -64,9 +64,13 @@ struct TimerHeap {
     return true
   }
 
-  /// Takes out the first timer that is due at `now`, if there is one, and returns what it is to do.
-  mutating func popDue(at now: Instant) -> Handler? {
-    guard let first = heap.first, first.due <= now.nanoseconds else { return nil }
+  /// Names the timer that was set last: a larger number is a later one.
+  var newest: UInt64 { order }
+
+  /// Takes out the first timer that is due at `now`, if there is one, and returns what it is to do. Stops at one that
+  /// was set later than `newest`.
+  mutating func popDue(at now: Instant, setUpTo newest: UInt64 = .max) -> Handler? {
+    guard let first = heap.first, first.due <= now.nanoseconds, first.order <= newest else { return nil }
     remove(at: 0)
     return retire(first.slot)
   }
