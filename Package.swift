@@ -69,7 +69,7 @@ let package = Package(
       .testTarget(name: "ReachPluginHostTests", dependencies: [kit, support, "ReachPluginHost"]),
       .testTarget(name: "ReachSchedulerTests", dependencies: [kit, support, "ReachScheduler"]),
       .testTarget(
-        name: "ReachAggregatorTests", dependencies: [kit, "ReachAggregator"], resources: [.copy("vectors.tsv")]),
+        name: "ReachAggregatorTests", dependencies: [kit, "ReachAggregator"], exclude: ["vectors.tsv"]),
       .testTarget(name: "ReachMetricsTests", dependencies: [kit, "ReachMetrics"]),
       .testTarget(name: "ReachLogTests", dependencies: [kit, support, "ReachLog"]),
       .testTarget(name: "ReachHTTPTests", dependencies: [kit, support, "ReachHTTP"]),
