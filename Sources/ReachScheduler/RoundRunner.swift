@@ -1,0 +1,106 @@
+public import ReachCore
+internal import ReachIO
+public import ReachProbe
+
+/// Runs the probes of one target, lower layers first, and puts together what they saw.
+///
+/// Isolation: `run` must be called from a task on the host's loop.
+public final class RoundRunner: Sendable {
+  /// The target.
+  public let target: Target
+  /// The probes in the order they run: dns, route, link, tcp, others.
+  public let probes: [PlannedProbe]
+  /// What the probes share.
+  public let host: ProbeHost
+
+  let probeSet: ProbeSet
+  let initialCandidates: [Candidate]
+
+  /// A runner of these probes, given in any order.
+  public init(target: Target, probes: [PlannedProbe], host: ProbeHost) {
+    self.target = target
+    self.host = host
+    let needsNames = if case .host = target.kind { true } else { false }
+    // Only a name has anything to resolve.
+    self.probes = probes.filter { $0.layer != .dns || needsNames }.enumerated()
+      .sorted { ($0.element.layer.turn, $0.offset) < ($1.element.layer.turn, $1.offset) }.map(\.element)
+    probeSet = self.probes.reduce(into: ProbeSet()) { $0.insert(ProbeSet(layer: $1.layer)) }
+    initialCandidates = Self.candidates(of: target.kind, defaultPath: host.defaultPath)
+  }
+
+  /// Runs one round by itself, outside any schedule, and reports it.
+  ///
+  /// The report comes at the latest `grace` after the timeout: a backend that has not come back by then is cancelled
+  /// and reported as the fault `backend_overran`.
+  public func runOnce(
+    timeout: Duration? = nil, grace: Duration = .milliseconds(250), log: (any ProbeLog)? = nil
+  ) async -> RoundReport {
+    let loop = host.loop
+    let progress = LoopConfined(RoundProgress(), on: loop)
+    let deadline = loop.now().advanced(by: timeout ?? target.policy.timeout)
+    let ended = LoopConfined<Task<Void, Never>?>(nil, on: loop)
+    let watchdog = loop.spawn { await loop.sleep(until: deadline.advanced(by: grace)) }
+    let round = loop.spawn {
+      await self.run(until: deadline, into: progress, log: log)
+      ended.withState { $0 = watchdog }
+      watchdog.cancel()
+    }
+    await withTaskCancellationHandler {
+      await watchdog.value
+    } onCancel: {
+      watchdog.cancel()
+    }
+    round.cancel()
+    let hasEnded = ended.withState { $0 != nil }
+    return progress.withState {
+      hasEnded ? $0.takeReport(at: loop.now()) : $0.takeOverrunReport(of: probes, at: loop.now())
+    }
+  }
+
+  /// Runs one round into `progress`. Returns early when its task is cancelled.
+  func run(until deadline: Instant, into progress: LoopConfined<RoundProgress>, log: (any ProbeLog)? = nil) async {
+    progress.withState {
+      $0.begin(probeSet, candidates: initialCandidates, runs: probes.count, at: host.loop.now())
+    }
+    for index in probes.indices {
+      await run(probes[index], until: deadline, into: progress, log: log)
+      if Task.isCancelled { return }
+    }
+  }
+
+  private func run(
+    _ probe: PlannedProbe, until deadline: Instant, into progress: LoopConfined<RoundProgress>, log: (any ProbeLog)?
+  ) async {
+    guard let context = progress.withState({ context(for: probe, until: deadline, in: &$0, log: log) }) else { return }
+    guard let backend = probe.backend else { return }
+    do throws(LocalFault) {
+      let evidence = try await backend.probe(target, in: context)
+      if Task.isCancelled { return }
+      progress.withState { absorb(evidence, of: probe, into: &$0) }
+    } catch {
+      if Task.isCancelled { return }
+      progress.withState { absorb(error, of: probe, into: &$0) }
+    }
+  }
+
+  /// What the probe is given; nil, with its run entered, when it has nothing to do or is not there.
+  private func context(
+    for probe: PlannedProbe, until deadline: Instant, in progress: inout RoundProgress, log: (any ProbeLog)?
+  ) -> ProbeContext? {
+    guard hasWork(probe.layer, progress) else {
+      progress.runs.append(ProbeRun(probe: probe.name, outcome: .skipped))
+      return nil
+    }
+    guard probe.backend != nil else {
+      let fault = LocalFault(.backendMissing, detail: probe.name)
+      progress.note(fault)
+      progress.runs.append(ProbeRun(probe: probe.name, outcome: .error(fault)))
+      return nil
+    }
+    let now = host.loop.now()
+    progress.probeStartedAt = now
+    return ProbeContext(
+      host: host, deadline: probe.timeout.map { min(deadline, now.advanced(by: $0)) } ?? deadline,
+      candidates: progress.findings.candidates, dns: progress.findings.dns, log: log)
+  }
+}

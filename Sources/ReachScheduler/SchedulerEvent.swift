@@ -1,0 +1,26 @@
+public import ReachCore
+
+/// What the scheduler tells of one target.
+public enum SchedulerEvent: Sendable {
+  /// A round begins, this late against its place in the schedule; time spent waiting for other rounds is part of it.
+  case started(lag: Duration)
+  /// A round has ended, or its backend was given up, which the report's fault then says.
+  case finished(RoundReport)
+  /// That many rounds did not take place, or their result was dropped: the one before was still going, or this process
+  /// was held up. No fresh evidence came of them.
+  case skipped(rounds: Int)
+}
+
+/// One target as the scheduler is given it.
+public struct ScheduledTarget: Sendable {
+  /// Runs its rounds; the interval and the timeout are those of its target's policy.
+  public let runner: RoundRunner
+  /// Handed back with every event: the owner's own number for the target.
+  public let tag: Int
+
+  /// A target to schedule.
+  public init(_ runner: RoundRunner, tag: Int) {
+    self.runner = runner
+    self.tag = tag
+  }
+}
