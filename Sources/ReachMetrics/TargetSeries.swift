@@ -1,0 +1,227 @@
+public import ReachCore
+
+/// Everything the exposition shows of one target: counters, and the state as it stands.
+///
+/// A value that is changed in place, at the cost of a few additions a round: text is rendered only when the target is
+/// made and when its path changes. Wrap it in `LoopConfined` to give it to an `Exposition`.
+public struct TargetSeries: Sendable {
+  /// `target="…",team="…"`, ready to be written.
+  let labels: [UInt8]
+  let detail: MetricsDetail
+  private let isName: Bool
+
+  private(set) var status: Status = .unknown
+  private(set) var flags: ReachabilityFlags?
+  private(set) var reason: Reason = .notProbed
+  private(set) var isStale = false
+  private(set) var since: Int64?
+  /// `,interface="eth0",…`; empty while there is no path.
+  private(set) var path: [UInt8] = []
+  private(set) var transitions: StatusTable<UInt32> = StatusTable(repeating: 0)
+  private var spent: StatusTable<Int64> = StatusTable(repeating: 0)
+  private var enteredAt: Instant
+  private(set) var probes: [ProbeSeries]
+  private(set) var failures: [FailureCount] = []
+  private(set) var addresses: AddressCounts?
+  private(set) var rtt: Int64?
+  private(set) var ttl: Int64?
+  private(set) var pathChanges: UInt32 = 0
+  private var addressChangeCount: UInt32 = 0
+  /// `,cause="link:eth0"`; empty while there is none.
+  private(set) var cause: [UInt8] = []
+  /// Whether damping holds the status; nil, and so not shown, where there is no damping.
+  public var isFlapping: Bool?
+
+  private var interface = ""
+  private var pathHash = 0
+  private var addressSetHash: Int?
+
+  /// The series of a target that has not been probed: those that exist from the start stand at 0.
+  ///
+  /// - Parameters:
+  ///   - probes: the target's probes in the order in which they run; each has its run counts from the start.
+  ///   - now: from when on the time spent in Unknown counts.
+  public init(target: Target, probes: [ProbeDescription], detail: MetricsDetail = .standard, at now: Instant) {
+    labels = LabelText.targetLabels(target)
+    self.detail = detail
+    if case .host = target.kind { isName = true } else { isName = false }
+    enteredAt = now
+    self.probes = probes.prefix(Self.probeLimit).map { ProbeSeries($0, detail: detail) }
+  }
+
+  private static let probeLimit = 32
+
+  /// Times the set of addresses changed; nil for a target that is no name.
+  var addressChanges: UInt32? { isName ? addressChangeCount : nil }
+
+  /// The time spent in a status, up to `now`, in nanoseconds.
+  func nanoseconds(in status: Status, at now: Instant) -> Int64 {
+    spent[status] &+ (status == self.status ? max(0, now.nanoseconds(since: enteredAt)) : 0)
+  }
+
+  // MARK: Recording
+
+  /// Counts a finished round: each probe's run, what resolution said, the last round-trip time.
+  public mutating func record(_ report: RoundReport) {
+    for run in report.runs { record(run) }
+    if let dns = report.findings.dns { record(dns) }
+    for candidate in report.findings.candidates where candidate.role == .target {
+      if let tcp = candidate.tcp, tcp.result == .open, let rtt = tcp.rtt { self.rtt = max(0, rtt.nanoseconds) }
+    }
+  }
+
+  /// Counts one run of a probe; of a probe that was not declared too, with its first run.
+  public mutating func record(_ run: ProbeRun) {
+    let index: Int
+    if let known = probes.firstIndex(where: { $0.name == run.probe }) {
+      index = known
+    } else {
+      guard probes.count < Self.probeLimit else { return }
+      let layer = Layer(rawValue: run.probe) ?? .local
+      probes.append(ProbeSeries(ProbeDescription(name: run.probe, layer: layer), detail: detail))
+      index = probes.count - 1
+    }
+    probes[index].record(run)
+    if detail != .compact, let reason = run.outcome.reason { count(reason, of: UInt8(truncatingIfNeeded: index)) }
+  }
+
+  /// Counts a change of status.
+  public mutating func record(_ event: TargetEvent) {
+    if case .changed(let change) = event, change.from != change.to.status { transitions[change.to.status] &+= 1 }
+  }
+
+  /// Takes over the state as it stands after a round or an event. The time spent in a status is counted up to `now`.
+  public mutating func update(_ state: TargetState, at now: Instant) {
+    let verdict = state.verdict
+    if verdict.status != status {
+      spent[status] &+= max(0, now.nanoseconds(since: enteredAt))
+      status = verdict.status
+      enteredAt = max(now, enteredAt)
+    }
+    flags = verdict.flags
+    reason = verdict.reason
+    isStale = state.isStale
+    since = state.since
+    guard detail != .compact else { return }
+    update(verdict.path)
+    if addresses != nil { addresses = AddressCounts(verdict.addresses) }
+  }
+
+  /// Says for which cause, shared with other targets, the target is NotReachable; nil when there is none.
+  public mutating func setCause(_ cause: String?) {
+    self.cause = []
+    guard let cause else { return }
+    self.cause.append(UInt8(ascii: ","))
+    LabelText.append("cause", cause, to: &self.cause)
+  }
+
+  private mutating func record(_ dns: DNSFinding) {
+    guard isName else { return }
+    if addresses == nil { addresses = AddressCounts([]) }
+    guard dns.result == .resolved, !dns.isStale else { return }
+    ttl = dns.ttl.map { max(0, $0.nanoseconds) }
+    // The order of an answer changes from one to the next; the sum of hashes does not depend on it.
+    let hash = dns.addresses.reduce(0) { $0 &+ $1.hashValue }
+    if let before = addressSetHash, before != hash { addressChangeCount &+= 1 }
+    addressSetHash = hash
+  }
+
+  private mutating func count(_ reason: Reason, of probe: UInt8) {
+    if let known = failures.firstIndex(where: { $0.probe == probe && $0.reason == reason }) {
+      failures[known].count &+= 1
+      return
+    }
+    guard failures.count < 256 else { return }
+    let text = reason.description
+    let place = failures.firstIndex { $0.probe > probe || ($0.probe == probe && $0.reason.description > text) }
+    failures.insert(FailureCount(probe: probe, reason: reason, count: 1), at: place ?? failures.count)
+  }
+
+  private mutating func update(_ path: ReachabilityPath) {
+    // Comparing hashes saves keeping the path beside its text.
+    let hash = path.hashValue
+    guard hash != pathHash else { return }
+    pathHash = hash
+    self.path = path.isNone ? [] : path.rendered
+    // A path that is lost and comes back by the same interface has not changed.
+    guard !path.interface.isEmpty else { return }
+    if !interface.isEmpty, path.interface != interface { pathChanges &+= 1 }
+    interface = path.interface
+  }
+}
+
+extension ReachabilityPath {
+  fileprivate var isNone: Bool { interface.isEmpty && gateway == nil && source == nil && address == nil }
+
+  fileprivate var rendered: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(128)
+    let values = [
+      ("interface", interface), ("medium", medium?.rawValue ?? ""), ("gateway", gateway?.description ?? ""),
+      ("source", source?.description ?? ""), ("address", address?.description ?? ""),
+    ]
+    for (name, value) in values {
+      bytes.append(UInt8(ascii: ","))
+      LabelText.append(name, value, to: &bytes)
+    }
+    return Array(bytes)
+  }
+}
+
+/// One value for each status.
+struct StatusTable<Value: Sendable>: Sendable {
+  private var values: (Value, Value, Value, Value)
+
+  init(repeating value: Value) { values = (value, value, value, value) }
+
+  subscript(status: Status) -> Value {
+    get {
+      switch status {
+      case .unknown: values.0
+      case .notReachable: values.1
+      case .reachableViaWWAN: values.2
+      case .reachableViaWiFi: values.3
+      }
+    }
+    set {
+      switch status {
+      case .unknown: values.0 = newValue
+      case .notReachable: values.1 = newValue
+      case .reachableViaWWAN: values.2 = newValue
+      case .reachableViaWiFi: values.3 = newValue
+      }
+    }
+  }
+}
+
+/// How many addresses of each family are in each state.
+struct AddressCounts {
+  private var counts: (UInt16, UInt16, UInt16, UInt16, UInt16, UInt16) = (0, 0, 0, 0, 0, 0)
+
+  init(_ addresses: [AddressVerdict]) {
+    for verdict in addresses { self[verdict.address.family, verdict.state] &+= 1 }
+  }
+
+  subscript(family: IPAddress.Family, state: AddressVerdict.State) -> UInt16 {
+    get {
+      switch (family, state) {
+      case (.ipv4, .reachable): counts.0
+      case (.ipv4, .unreachable): counts.1
+      case (.ipv4, .untested): counts.2
+      case (.ipv6, .reachable): counts.3
+      case (.ipv6, .unreachable): counts.4
+      case (.ipv6, .untested): counts.5
+      }
+    }
+    set {
+      switch (family, state) {
+      case (.ipv4, .reachable): counts.0 = newValue
+      case (.ipv4, .unreachable): counts.1 = newValue
+      case (.ipv4, .untested): counts.2 = newValue
+      case (.ipv6, .reachable): counts.3 = newValue
+      case (.ipv6, .unreachable): counts.4 = newValue
+      case (.ipv6, .untested): counts.5 = newValue
+      }
+    }
+  }
+}
