@@ -1,0 +1,121 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import ReachCore
+internal import ReachIO
+
+/// One daemon of libmicrohttpd and its place on the event loop.
+final class HTTPDaemon: Sendable {
+  /// The address it listens on.
+  let address: ListenAddress
+
+  private let loop: EventLoop
+  private let context: DaemonContext
+  private let state: LoopConfined<State>
+
+  @safe
+  private struct State {
+    /// nil once it has been stopped.
+    var handle: OpaquePointer?
+    var watch: EventLoop.Watch?
+    var timer: TimerID?
+    var file: SocketFile?
+  }
+
+  /// How often the library may run in one turn of the loop before others have theirs.
+  private static let runsPerTurn = 4
+
+  /// Starts a daemon, which takes the socket over. Throws when the library cannot be started, mostly for want of
+  /// descriptors.
+  init(
+    on loop: EventLoop, socket: consuming ListenSocket, routes: HTTPRoutes, limits: HTTPLimits,
+    observer: @escaping HTTPServer.Observer
+  ) throws(SystemError) {
+    self.loop = loop
+    address = socket.bound
+    context = DaemonContext(on: loop, routes: routes, limits: limits, observer: observer, listener: socket.bound)
+    let file = socket.file
+    let number = socket.release()
+    let idle = UInt32(clamping: (max(0, limits.idle.nanoseconds) + 999_999_999) / 1_000_000_000)
+    let handle = unsafe CMicroHTTPD_start(
+      number, limits.headerBytes, limits.connections, idle, answerRequest, forgetRequest, noteConnection,
+      Unmanaged.passUnretained(context).toOpaque())
+    guard let handle = unsafe handle else {
+      let failure = SystemError.current("MHD_start_daemon")
+      _ = Glibc.close(number)
+      file?.remove()
+      throw failure
+    }
+    let epoll = unsafe CMicroHTTPD_epoll(handle)
+    state = unsafe LoopConfined(State(handle: handle, file: file), on: loop)
+    do {
+      let watch = try loop.watch(epoll, for: .readable) { [weak self] _ in self?.run() }
+      state.withState { $0.watch = watch }
+    } catch {
+      stop()
+      throw error
+    }
+    context.startSweeping()
+  }
+
+  /// How many connections are open.
+  var connections: Int {
+    state.withState { unsafe $0.handle.map { unsafe Int(CMicroHTTPD_connections($0)) } ?? 0 }
+  }
+
+  /// Whether the library made no thread.
+  var isThreadless: Bool {
+    state.withState {
+      unsafe $0.handle.map { unsafe CMicroHTTPD_has_threads(CMicroHTTPD_flags($0)) == 0 } ?? true
+    }
+  }
+
+  /// Whether an answer is under way.
+  var isBusy: Bool { context.activeRequests > 0 }
+
+  /// Lets the library do what can be done, and sees to it that it runs again when it must.
+  private func run() {
+    // The handlers run inside of MHD_run and may come back to this object: no state is held meanwhile.
+    guard let handle = unsafe state.withState({ unsafe $0.handle }) else { return }
+    var timeout: Int64 = 0
+    for _ in 0..<Self.runsPerTurn where timeout == 0 {
+      unsafe CMicroHTTPD_run(handle)
+      timeout = unsafe CMicroHTTPD_timeout(handle)
+    }
+    state.withState { state in
+      if let timer = state.timer { loop.cancel(timer) }
+      state.timer = nil
+      guard timeout >= 0 else { return }
+      // Never due within this turn, or a fast client would keep all others waiting.
+      let delay = max(1, timeout.multipliedReportingOverflow(by: 1_000_000).partialValue)
+      state.timer = loop.schedule(at: loop.now().advanced(byNanoseconds: delay)) { [weak self] in self?.run() }
+    }
+  }
+
+  /// Stops accepting; what is under way goes on.
+  func quiesce() {
+    state.withState { state in
+      guard let handle = unsafe state.handle else { return }
+      let number = unsafe CMicroHTTPD_quiesce(handle)
+      if number >= 0 { _ = Glibc.close(number) }
+      state.file?.remove()
+      state.file = nil
+    }
+  }
+
+  /// Closes every connection and ends. Not from a handler.
+  func stop() {
+    let handle = unsafe state.withState { state in
+      defer { unsafe state.handle = nil }
+      if let watch = state.watch { loop.unwatch(watch) }
+      if let timer = state.timer { loop.cancel(timer) }
+      state.file?.remove()
+      state.watch = nil
+      state.timer = nil
+      state.file = nil
+      return unsafe state.handle
+    }
+    guard let handle = unsafe handle else { return }
+    unsafe MHD_stop_daemon(handle)
+    context.stopSweeping()
+  }
+}

@@ -1,0 +1,93 @@
+internal import CMicroHTTPD
+internal import Glibc
+public import ReachCore
+public import ReachIO
+
+/// Answers HTTP/1.1 on the event loop, by libmicrohttpd: no thread is made, no call blocks.
+///
+/// Each listening address has a daemon of the library's, whose epoll descriptor is watched in our own; the library runs
+/// when that is ready or when its own timeouts are due.
+public final class HTTPServer: Sendable {
+  /// Told of each answer, on the loop: the route's path (`HTTPRoutes.otherPath` for none) and the status code.
+  public typealias Observer = @Sendable (_ path: String, _ code: Int) -> Void
+
+  private let loop: EventLoop
+  private let routes: HTTPRoutes
+  private let limits: HTTPLimits
+  private let observer: Observer
+  private let daemons: LoopConfined<[HTTPDaemon]>
+
+  /// A server that listens to nobody yet.
+  public init(
+    on loop: EventLoop, routes: HTTPRoutes, limits: HTTPLimits = HTTPLimits(),
+    observer: @escaping Observer = { _, _ in }
+  ) {
+    self.loop = loop
+    self.routes = routes
+    self.limits = limits
+    self.observer = observer
+    daemons = LoopConfined([], on: loop)
+  }
+
+  /// Begins to listen on all of these addresses, or throws and listens on none of them. On the event loop, or before it
+  /// runs.
+  public func listen(on addresses: [ListenAddress]) throws(HTTPServerError) {
+    var started: [HTTPDaemon] = []
+    for address in addresses {
+      do {
+        let socket = try ListenSocket.open(address)
+        started.append(
+          try HTTPDaemon(on: loop, socket: socket, routes: routes, limits: limits, observer: observer))
+      } catch {
+        for daemon in started { daemon.stop() }
+        throw HTTPServerError(address: address, cause: error)
+      }
+    }
+    daemons.withState { $0 += started }
+  }
+
+  /// The addresses that are listened on, with the ports the kernel chose.
+  public var addresses: [ListenAddress] { daemons.withState { $0.map(\.address) } }
+
+  /// How many connections are open.
+  public var connections: Int { daemons.withState { $0 }.reduce(0) { $0 + $1.connections } }
+
+  /// Whether the library runs without a thread of its own, as it must.
+  public var isThreadless: Bool { daemons.withState { $0 }.allSatisfy(\.isThreadless) }
+
+  /// Stops listening at once, lets answers that are under way end until `deadline`, then closes every connection.
+  ///
+  /// Call it from a task on the loop, not from a handler.
+  public func stop(by deadline: Instant) async {
+    let stopping = daemons.withState { daemons in
+      defer { daemons = [] }
+      return daemons
+    }
+    for daemon in stopping { daemon.quiesce() }
+    while stopping.contains(where: \.isBusy), loop.now() < deadline, !Task.isCancelled {
+      await loop.sleep(until: min(deadline, loop.now().advanced(by: .milliseconds(5))))
+    }
+    for daemon in stopping { daemon.stop() }
+  }
+}
+
+/// Why an address cannot be listened on.
+public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The address.
+  public let address: ListenAddress
+  /// What the kernel said.
+  public let cause: SystemError
+
+  /// For people: the address, the cause and what to do.
+  public var description: String {
+    let remedy =
+      switch cause.code.errno {
+      case EADDRINUSE: "; another process listens there: stop it or choose another address"
+      case EADDRNOTAVAIL: "; no interface of this host has that address"
+      case EACCES, EPERM: "; that takes more rights: choose a port from 1024 on or a folder that may be written"
+      case ENOENT: "; the folder does not exist"
+      default: ""
+      }
+    return "cannot listen on \(address): \(cause)\(remedy)"
+  }
+}

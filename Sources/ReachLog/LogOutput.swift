@@ -1,0 +1,9 @@
+/// Where log lines go.
+public enum LogOutput: Hashable, Sendable {
+  /// Standard error, as inherited.
+  case standardError
+  /// Standard output, as inherited.
+  case standardOutput
+  /// A file that is added to, and made when it does not exist.
+  case file(path: String)
+}

@@ -1,0 +1,37 @@
+public import ReachIO
+
+/// Takes records and sees to it that somebody gets them.
+public protocol LogSink: AnyObject, Sendable {
+  /// Takes one record. Called on the event loop, or before it runs; must not block.
+  func write(_ record: LogRecord)
+}
+
+/// Where the parts of the agent say what happened. Given to them, never global.
+public final class Logger: Sendable {
+  /// Events that matter less are left out.
+  public let level: LogLevel
+  private let sink: any LogSink
+  private let time: @Sendable () -> Int64
+
+  /// A logger. `time` tells the wall clock, in nanoseconds since 1970 UTC.
+  public init(
+    level: LogLevel, sink: any LogSink, time: @escaping @Sendable () -> Int64 = WallClock.nanosecondsSinceEpoch
+  ) {
+    self.level = level
+    self.sink = sink
+    self.time = time
+  }
+
+  /// Whether events of this level are kept: asked before an event is made that would cost something.
+  public func isEnabled(_ level: LogLevel) -> Bool { level >= self.level }
+
+  /// Hands the event on, unless it matters too little.
+  public func log(_ event: LogEvent) {
+    if isEnabled(event.level) { sink.write(LogRecord(time: time(), event: event)) }
+  }
+
+  /// Makes the event and hands it on only when debug events are kept.
+  public func debug(_ event: @autoclosure () -> LogEvent) {
+    if isEnabled(.debug) { log(event()) }
+  }
+}
