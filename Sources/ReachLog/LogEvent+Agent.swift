@@ -68,7 +68,7 @@ extension LogEvent {
   /// One fault explains the trouble of several targets, of which at most twenty are named.
   public static func cause(id: String, cause: String, targets: [String], reason: Reason) -> LogEvent {
     LogEvent(
-      .warning, "cause", "\(cause) is the cause for \(count(targets.count, "target")): \(reason)",
+      .warning, "cause", "\(cause) is the cause for \(count(targets.count, "target")): \(reason.explanation)",
       fields: causeFields(id, cause, targets) + [
         Field("layer", .string(reason.layer.rawValue)), Field("reason", .string(reason.description)),
       ])

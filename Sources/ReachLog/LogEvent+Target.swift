@@ -11,7 +11,7 @@ extension LogEvent {
         + fields(of: target, change: change))
   }
 
-  /// A change of status, or of flags. `causeID` names the fault that other targets share.
+  /// A change of status. `causeID` names the fault that other targets share.
   public static func statusChanged(target: Target, change: StatusChange, causeID: String? = nil) -> LogEvent {
     let verdict = change.to
     let from = change.from
@@ -30,7 +30,20 @@ extension LogEvent {
     return LogEvent(isLoss ? .warning : .info, "status_changed", message, fields: fields)
   }
 
-  /// The egress interface changed and the status did not.
+  /// The flags changed and the status did not.
+  public static func flagsChanged(target: Target, from: ReachabilityFlags, to verdict: Verdict) -> LogEvent {
+    let flags = verdict.flags
+    return LogEvent(
+      .debug, "flags_changed",
+      "\(target.name) has the flags \(flags?.description ?? ReachabilityFlags.absentDescription), before \(from)",
+      fields: [
+        Field("target", .string(target.name)), Field("from_flags", .string(from.description)),
+        Field("flags", .optional(flags?.description)),
+        Field("flags_value", flags.map { .integer(Int64($0.rawValue)) } ?? .null),
+      ])
+  }
+
+  /// The egress interface is another than before.
   public static func pathChanged(target: Target, from: ReachabilityPath, to: ReachabilityPath) -> LogEvent {
     func name(_ interface: String) -> String { interface.isEmpty ? "no interface" : interface }
     return LogEvent(
@@ -47,6 +60,7 @@ extension LogEvent {
     switch event {
     case .initial(let change): statusInitial(target: target, change: change)
     case .changed(let change): statusChanged(target: target, change: change)
+    case .flagsChanged(let from, let verdict): flagsChanged(target: target, from: from, to: verdict)
     case .pathChanged(let from, let to): pathChanged(target: target, from: from, to: to)
     }
   }
@@ -82,7 +96,7 @@ extension LogEvent {
 
   private static func because(_ verdict: Verdict) -> String {
     let path = verdict.path.interface.isEmpty ? "" : " by \(verdict.path.interface)"
-    return "\(path): \(verdict.reason)"
+    return "\(path): \(verdict.reason.explanation)"
   }
 
   /// A length of time for people: the two largest units.

@@ -4,7 +4,7 @@ internal import ReachCore
 enum LogfmtLine {
   static func append(_ record: LogRecord, to bytes: inout [UInt8]) {
     let event = record.event
-    bytes.append(contentsOf: "time=\(CivilTime(nanosecondsSinceEpoch: record.time).rfc3339)".utf8)
+    bytes.append(contentsOf: "time=\(Timestamp(nanosecondsSinceEpoch: record.time))".utf8)
     bytes.append(contentsOf: " level=\(event.level.rawValue)".utf8)
     append("event", event.id, to: &bytes)
     append("message", event.message, to: &bytes)
@@ -18,7 +18,11 @@ enum LogfmtLine {
     case .strings(let texts): append(field.name, texts.joined(separator: ","), to: &bytes)
     case .labels(let labels):
       for label in labels { append("\(field.name).\(label.name)", label.value, to: &bytes) }
-    case .integer, .double, .duration, .boolean, .null: append(field.name, field.value.plain, to: &bytes)
+    case .integer(let number): append(field.name, String(number), to: &bytes)
+    case .double(let number): append(field.name, number.description, to: &bytes)
+    case .duration(let duration): append(field.name, duration.inSeconds.description, to: &bytes)
+    case .boolean(let truth): append(field.name, truth ? "true" : "false", to: &bytes)
+    case .null: append(field.name, "null", to: &bytes)
     }
   }
 

@@ -12,7 +12,7 @@ struct TextLine {
 
   func append(_ record: LogRecord, to bytes: inout [UInt8]) {
     let event = record.event
-    paint("2", CivilTime(nanosecondsSinceEpoch: record.time).short, &bytes)
+    paint("2", time(of: record), &bytes)
     bytes.append(UInt8(ascii: " "))
     paint(code(of: event.level), word(of: event.level), &bytes)
     bytes.append(UInt8(ascii: " "))
@@ -26,6 +26,12 @@ struct TextLine {
     if colour { bytes.append(contentsOf: "\u{1b}[2m".utf8) }
     bytes.append(contentsOf: rest.dropFirst())
     if colour { bytes.append(contentsOf: "\u{1b}[0m".utf8) }
+  }
+
+  /// `2026-01-31 09:05:00Z`: to the second, which is enough for a person.
+  private func time(of record: LogRecord) -> String {
+    let text = Timestamp(nanosecondsSinceEpoch: record.time).description
+    return text.split(separator: ".")[0].split(separator: "T").joined(separator: " ") + "Z"
   }
 
   private func paint(_ code: String?, _ text: String, _ bytes: inout [UInt8]) {

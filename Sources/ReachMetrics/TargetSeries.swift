@@ -32,7 +32,6 @@ public struct TargetSeries: Sendable {
   /// Whether damping holds the status; nil, and so not shown, where there is no damping.
   public var isFlapping: Bool?
 
-  private var interface = ""
   private var pathHash = 0
   private var addressSetHash: Int?
 
@@ -85,9 +84,13 @@ public struct TargetSeries: Sendable {
     if detail != .compact, let reason = run.outcome.reason { count(reason, of: UInt8(truncatingIfNeeded: index)) }
   }
 
-  /// Counts a change of status.
+  /// Counts a change of status or of path.
   public mutating func record(_ event: TargetEvent) {
-    if case .changed(let change) = event, change.from != change.to.status { transitions[change.to.status] &+= 1 }
+    switch event {
+    case .changed(let change): transitions[change.to.status] &+= 1
+    case .pathChanged: pathChanges &+= 1
+    case .initial, .flagsChanged: break
+    }
   }
 
   /// Takes over the state as it stands after a round or an event. The time spent in a status is counted up to `now`.
@@ -143,10 +146,6 @@ public struct TargetSeries: Sendable {
     guard hash != pathHash else { return }
     pathHash = hash
     self.path = path.isNone ? [] : path.rendered
-    // A path that is lost and comes back by the same interface has not changed.
-    guard !path.interface.isEmpty else { return }
-    if !interface.isEmpty, path.interface != interface { pathChanges &+= 1 }
-    interface = path.interface
   }
 }
 
