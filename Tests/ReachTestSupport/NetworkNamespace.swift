@@ -2,7 +2,7 @@ internal import CReachTestSupport
 internal import Glibc
 public import ReachIO
 
-/// A network namespace (network_namespaces(7)), held by a descriptor; it ends with it and with its last socket.
+/// A network namespace (network_namespaces(7)), held by a descriptor. It ends with its stage and its last socket.
 ///
 /// Isolation: as `NetworkStage`.
 public final class NetworkNamespace: Sendable {
@@ -44,6 +44,20 @@ public final class NetworkNamespace: Sendable {
   func enter() {
     let code = CReachTestSupport_enter_network(descriptor.number)
     precondition(code == 0, "setns failed with errno \(code)")
+  }
+
+  /// Waits until `ip link show` prints all these words of the interface, such as `NO-CARRIER` or `state UP`.
+  ///
+  /// A worker of the kernel spreads a change of carrier some time after it has come about at the other end. Throws
+  /// `ProgramFailure` when it has not for ten seconds, or there is no such interface.
+  public func awaitLink(_ interface: String, showing words: String...) throws {
+    var shown = ""
+    for _ in 0..<5000 {
+      shown = try run(["ip", "-oneline", "link", "show", "dev", interface])
+      if words.allSatisfy({ shown.contains($0) }) { return }
+      usleep(2000)
+    }
+    throw ProgramFailure(description: "waited in vain for \(words) in: \(shown)")
   }
 
   /// Runs `ip` commands, one a line without the word `ip`, in one run of `ip -batch`. Empty lines and `#` are allowed.

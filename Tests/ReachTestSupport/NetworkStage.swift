@@ -25,7 +25,11 @@ public func withNetworkNamespace<Value: Sendable>(
       try check("unshare", CReachTestSupport_unshare_network())
       try prepareNamespace()
     },
-    { loop in try await body(loop, NetworkStage(loop: loop)) })
+    { loop in
+      let stage = try NetworkStage(loop: loop)
+      defer { withExtendedLifetime(stage) {} }
+      return try await body(loop, stage)
+    })
 }
 
 /// The network namespace that a test runs in, and the means to furnish it.
@@ -36,11 +40,14 @@ public final class NetworkStage: Sendable {
   public let host: NetworkNamespace
   private let loop: EventLoop
   private let ownsMounts: LoopConfined<Bool>
+  /// A namespace ends, and takes its interfaces and their peers with it, when nothing holds it: the stage does.
+  private let others: LoopConfined<[NetworkNamespace]>
 
   init(loop: EventLoop) throws(SystemError) {
     self.loop = loop
     host = try NetworkNamespace(name: "host", loop: loop, home: nil)
     ownsMounts = LoopConfined(false, on: loop)
+    others = LoopConfined([], on: loop)
   }
 
   /// Runs lines of `ip` commands in the host's namespace: see `NetworkNamespace.ip`.
@@ -55,13 +62,16 @@ public final class NetworkStage: Sendable {
   /// Sets a parameter in the host's namespace: see `NetworkNamespace.set`.
   public func set(_ path: String, to value: String) throws { try host.set(path, to: value) }
 
-  /// Makes another namespace, for a peer or a router, with nothing in it but `lo`, up. `name` is for messages.
+  /// Makes another namespace, for a peer or a router, with nothing in it but `lo`, up. `name` is for messages. It stays
+  /// as long as the stage.
   public func addNamespace(_ name: String) throws -> NetworkNamespace {
     loop.assertConfined()
     try check("unshare", CReachTestSupport_unshare_network())
     defer { host.enter() }
     try prepareNamespace()
-    return try NetworkNamespace(name: name, loop: loop, home: host)
+    let namespace = try NetworkNamespace(name: name, loop: loop, home: host)
+    others.withState { $0.append(namespace) }
+    return namespace
   }
 
   /// Joins two namespaces by a pair of interfaces (veth(4)), both up. They have carrier as long as both are up.
