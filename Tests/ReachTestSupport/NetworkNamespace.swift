@@ -62,7 +62,8 @@ public final class NetworkNamespace: Sendable {
 
   /// Runs `ip` commands, one a line without the word `ip`, in one run of `ip -batch`. Empty lines and `#` are allowed.
   ///
-  /// Throws `ProgramFailure`, which names the line, at the first that fails. IPv6 addresses can be used on return.
+  /// Throws `ProgramFailure`, which names the line, at the first that fails. IPv6 addresses can be used on return where
+  /// their interface is up.
   public func ip(_ lines: String) throws {
     try run(["ip", "-batch", "-"], input: lines + "\n")
     try awaitAddresses()
@@ -74,19 +75,25 @@ public final class NetworkNamespace: Sendable {
     try awaitAddresses()
   }
 
-  /// Even without duplicate address detection a new IPv6 address is tentative until a worker of the kernel has come
-  /// round to it; nothing tells when, so this looks until none is.
+  /// Even without duplicate address detection a new IPv6 address is tentative, and no local route, until a worker of
+  /// the kernel has come round to it; nothing tells when, so this looks until all are. On an interface that is down
+  /// that may never be.
   private func awaitAddresses() throws {
-    for _ in 0..<4000 {
-      let table = try perform { () throws(SystemError) in try readFile("/proc/thread-self/net/if_inet6") }
-      let isTentative = table.split(separator: "\n").contains { line in
-        let flags = line.split(separator: " ").dropFirst(4).first.flatMap { UInt8($0, radix: 16) }
-        return (flags ?? 0) & 0x40 != 0
-      }
-      if !isTentative { return }
+    for _ in 0..<500 {
+      if try perform({ () throws(SystemError) in try areAddressesReady() }) { return }
       usleep(500)
     }
-    throw ProgramFailure(description: "IPv6 addresses in \(name) stay tentative")
+  }
+
+  private func areAddressesReady() throws(SystemError) -> Bool {
+    let addresses = try readFile("/proc/thread-self/net/if_inet6").split(separator: "\n")
+    let routes = try readFile("/proc/thread-self/net/ipv6_route").split(separator: "\n")
+    return addresses.allSatisfy { line in
+      let fields = line.split(separator: " ")
+      guard fields.count > 4, let flags = UInt8(fields[4], radix: 16) else { return true }
+      let isTentative = flags & 0x40 != 0
+      return !isTentative && routes.contains { $0.hasPrefix("\(fields[0]) 80 ") }
+    }
   }
 
   /// Runs nftables commands (nft(8)), all of them or none. Throws `ProgramFailure`.
