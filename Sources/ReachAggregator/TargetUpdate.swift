@@ -8,6 +8,12 @@ public struct TargetUpdate: Hashable, Sendable {
   /// Empty for most rounds, which costs no allocation.
   public var events: [TargetEvent]
 
+  /// An update.
+  public init(isStateChanged: Bool, events: [TargetEvent]) {
+    self.isStateChanged = isStateChanged
+    self.events = events
+  }
+
   /// Nothing happened.
-  static let none = TargetUpdate(isStateChanged: false, events: [])
+  public static let none = TargetUpdate(isStateChanged: false, events: [])
 }
