@@ -54,9 +54,15 @@ extension RawSpan {
     let whole = range.clamped(to: 0..<byteCount)
     var end = whole.lowerBound
     while end < whole.upperBound, let octet = octet(at: end), octet != 0 { end &+= 1 }
+    return String(decoding: octets(in: whole.lowerBound..<end), as: UTF8.self)
+  }
+
+  /// The octets in the range, as far as it lies within the bytes.
+  func octets(in range: Range<Int>) -> [UInt8] {
+    let whole = range.clamped(to: 0..<byteCount)
     var octets: [UInt8] = []
-    octets.reserveCapacity(end &- whole.lowerBound)
-    for offset in whole.lowerBound..<end { if let octet = octet(at: offset) { octets.append(octet) } }
-    return String(decoding: octets, as: UTF8.self)
+    octets.reserveCapacity(whole.count)
+    for offset in whole { if let octet = octet(at: offset) { octets.append(octet) } }
+    return octets
   }
 }

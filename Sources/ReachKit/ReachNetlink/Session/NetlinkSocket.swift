@@ -50,6 +50,15 @@ final class NetlinkSocket: Sendable {
     if result != 0 { throw SystemError.current("setsockopt") }
   }
 
+  /// Sets how much may wait to be read, beyond the system's limit where this process is allowed to (socket(7)).
+  func setReceiveBuffer(_ octets: Int32) throws(SystemError) {
+    do {
+      try set(SO_RCVBUFFORCE, octets, level: SOL_SOCKET)
+    } catch {
+      try set(SO_RCVBUF, octets, level: SOL_SOCKET)
+    }
+  }
+
   /// Sends a request to the kernel. Returns nil, or why it did not go.
   func send(_ request: [UInt8]) -> FaultCode? {
     var kernel = sockaddr_nl()

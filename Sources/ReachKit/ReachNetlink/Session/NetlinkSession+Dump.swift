@@ -1,0 +1,103 @@
+internal import CReachLinux
+internal import Glibc
+public import ReachCore
+public import ReachIO
+
+extension NetlinkSession {
+  /// All interfaces. Throws what the kernel refused with, or EAGAIN when the table kept changing while it was read.
+  public func links() throws(SystemError) -> [LinkAttributes] {
+    try dump(.links).compactMap { if case .link(let link, isRemoval: false) = $0 { link } else { nil } }
+  }
+
+  /// All addresses of this host. Throws as `links()` does.
+  public func addresses() throws(SystemError) -> [AddressMessage] {
+    try dump(.addresses).compactMap { if case .address(let address, isRemoval: false) = $0 { address } else { nil } }
+  }
+
+  /// All neighbours. Throws as `links()` does.
+  public func neighbours() throws(SystemError) -> [NeighbourMessage] {
+    try dump(.neighbours).compactMap {
+      if case .neighbour(let neighbour, isRemoval: false) = $0 { neighbour } else { nil }
+    }
+  }
+
+  /// What the kernel knows of one neighbour (RTM_GETNEIGH, Linux 5.0); nil when it has no entry for it, or cannot say.
+  public func neighbourState(interface: Int32, address: IPAddress) -> NeighbourState? {
+    guard
+      case .message(.neighbour(let neighbour, isRemoval: false)) =
+        exchange(.neighbour(interface: interface, address: address))
+    else { return nil }
+    return neighbour.state
+  }
+
+  // MARK: Reading a dump
+
+  private enum DumpEnd {
+    case complete([NetlinkMessage])
+    /// Something was left out or lost on the way.
+    case incomplete
+  }
+
+  private static var attempts: Int { 8 }
+  private static var datagramLimit: Int { 1 << 16 }
+
+  private func dump(_ request: NetlinkRequest) throws(SystemError) -> [NetlinkMessage] {
+    try state.withState { state throws(SystemError) in
+      for _ in 0..<Self.attempts {
+        if let code = start(request, &state) { throw SystemError("sendto", code) }
+        if case .complete(let messages) = try readDump(&state) { return messages }
+        state.counters.restarts &+= 1
+      }
+      throw SystemError("recvfrom", FaultCode(errno: EAGAIN))
+    }
+  }
+
+  /// Reads up to the end of the dump even when it is spoilt: the kernel begins no other before that.
+  private func readDump(_ state: inout State) throws(SystemError) -> DumpEnd {
+    var messages: [NetlinkMessage] = []
+    var isSpoilt = false
+    for _ in 0..<Self.datagramLimit {
+      switch socket.receive(into: &state.answer) {
+      case .datagram(let count):
+        guard let end = collect(count, &state, &messages, &isSpoilt) else { continue }
+        if let code = end.code { throw SystemError("recvfrom", code) }
+        return isSpoilt ? .incomplete : .complete(messages)
+      case .truncated(let count):
+        state.makeRoom(for: count)
+        isSpoilt = true
+      case .stray: state.counters.strays &+= 1
+      case .nothing: return .incomplete
+      case .failed(let code):
+        guard code.errno == ENOBUFS else { throw SystemError("recvfrom", code) }
+        isSpoilt = true
+      }
+    }
+    return .incomplete
+  }
+
+  /// Takes in one datagram of a dump. Returns how the dump ended, when it did.
+  private func collect(
+    _ count: Int, _ state: inout State, _ messages: inout [NetlinkMessage], _ isSpoilt: inout Bool
+  ) -> NetlinkAck? {
+    let answer = state.answer
+    let bytes = unsafe answer.span.bytes.extracting(0..<count)
+    var cursor = MessageCursor()
+    while true {
+      do throws(MalformedMessage) {
+        guard let header = try cursor.next(in: bytes) else { return nil }
+        guard header.sequence == state.sequence, header.port == socket.port else {
+          state.counters.strays &+= 1
+          continue
+        }
+        if header.isInterrupted { isSpoilt = true }
+        switch try NetlinkMessage(header, in: bytes) {
+        case .acknowledgement(let ack), .done(let ack): return ack
+        case .other: break
+        case let message: messages.append(message)
+        }
+      } catch {
+        state.counters.malformed &+= 1
+      }
+    }
+  }
+}
