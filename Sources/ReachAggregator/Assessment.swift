@@ -4,7 +4,7 @@ internal import ReachCore
 struct Assessment {
   /// How far along the way the evidence that decided was gathered.
   enum Stage: Int {
-    /// The address cannot be probed at all.
+    /// The address itself, or that there is none.
     case address
     /// The kernel's routing decision.
     case route

@@ -36,8 +36,6 @@ private struct Tally {
   private var firstFailed: Assessment?
   /// The first that this host did not get to test, by preference one that says why.
   private var untested: Assessment?
-  /// The first that no probe can test. It keeps nobody from judging by the others.
-  private var unusable: Assessment?
   private(set) var addresses: [AddressVerdict] = []
 
   mutating func list(_ assessment: Assessment, _ address: IPAddress, isReachable: Bool) {
@@ -48,9 +46,7 @@ private struct Tally {
 
   mutating func add(_ assessment: Assessment, isReachable: Bool, isPreferred: Bool) {
     guard assessment.flags != nil else {
-      if assessment.stage == .address {
-        unusable = unusable ?? assessment
-      } else if untested == nil || (untested?.reason == .notProbed && assessment.reason != .notProbed) {
+      if untested == nil || (untested?.reason == .notProbed && assessment.reason != .notProbed) {
         untested = assessment
       }
       return
@@ -66,8 +62,8 @@ private struct Tally {
   }
 
   /// One that was not tested might be the one that can be reached, so without one that is, nothing is known.
-  var decisiveOfAny: Assessment? { isBestReachable ? best : untested ?? best ?? unusable }
+  var decisiveOfAny: Assessment? { isBestReachable ? best : untested ?? best }
 
   /// One that failed settles it.
-  var decisiveOfAll: Assessment? { firstFailed ?? untested ?? unusable ?? best }
+  var decisiveOfAll: Assessment? { firstFailed ?? untested ?? best }
 }

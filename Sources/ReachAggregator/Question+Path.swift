@@ -5,7 +5,7 @@ extension Question {
   /// What the path of one candidate comes to, before anything beyond this host is looked at.
   func assessPath(_ candidate: Candidate) -> Assessment {
     if candidate.role == .target, !isPathOnly, let address = candidate.address, address.isNoPeer {
-      return Assessment(nil, .badTarget, .address, ReachabilityPath(address: address))
+      return assess(noPeer: address)
     }
     if let blocked = assessRoute(candidate) { return blocked }
     let base = Assessment(pathFlags(candidate), pathReason(candidate), .route, path(candidate))
@@ -27,6 +27,14 @@ extension Question {
     let path = ReachabilityPath(interface: link.interface, interfaceIndex: link.index, medium: link.medium)
     let base = Assessment(flags.union(.reachable), .interfaceUp, .link, path)
     return verdict(assessLink(link, base) ?? base)
+  }
+
+  /// An address that no peer can have. Declared as the target it is a mistake; in a name's answer, where blocking
+  /// resolvers put `0.0.0.0`, it says that the name has no address.
+  private func assess(noPeer address: IPAddress) -> Assessment {
+    let path = ReachabilityPath(address: address)
+    if case .host = target.kind { return Assessment([], .dnsNoData, .address, path) }
+    return Assessment(nil, .badTarget, .address, path)
   }
 
   // MARK: Route

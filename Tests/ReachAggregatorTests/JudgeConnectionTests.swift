@@ -146,12 +146,14 @@ internal import Testing
     #expect(judge([open, faulty], of: all).summary == "?? ??????? probe_error:EMFILE")
   }
 
-  @Test("An address that nobody can have does not spoil the others, and is no answer by itself")
+  @Test("An address that nobody can have is no address of a name")
   func sinkhole() {
     let nobody = Scene.way(to: IPAddress(ipv4: 0), .open)
+    let verdict = judge([nobody], of: any)
+    #expect(verdict.summary == "-- ------- dns_nodata")
+    #expect(verdict.addresses.map(\.state) == [.unreachable])
     #expect(judge([nobody, Scene.way(.open)], of: any).summary == "-R ------- tcp_open")
     #expect(judge([nobody, Scene.way(.failed(.tcpTimeout))], of: any).summary == "-- ------- tcp_timeout")
-    #expect(judge([nobody], of: any).summary == "?? ??????? bad_target")
-    #expect(judge([nobody, Scene.way(.open)], of: all).summary == "?? ??????? bad_target")
+    #expect(judge([Scene.way(.open), nobody], of: all).summary == "-- ------- dns_nodata")
   }
 }

@@ -78,6 +78,7 @@ internal import Testing
       var findings = evidence.findings()
       findings.dns = findings.dns.map { _ in DNSFinding(.fault(LocalFault(.resolverConfig))) }
       for index in findings.candidates.indices {
+        findings.candidates[index].address = Scene.remote
         findings.candidates[index].link?.state = .usable
         findings.candidates[index].link?.underlay = nil
         findings.candidates[index].route = RouteFinding(.fault(Scene.lowMemory))
