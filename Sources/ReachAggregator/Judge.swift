@@ -12,50 +12,83 @@ public import ReachCore
 public enum Judge {
   /// The verdict on one round's findings of a target.
   public static func verdict(on findings: RoundFindings, of target: Target) -> Verdict {
-    let question = Question(findings: findings, target: target)
-    switch target.kind {
-    case .interface: return question.interfaceVerdict()
-    case .host where findings.probes.contains(.dns): return question.nameVerdict()
-    case .host, .address, .pair, .defaultPath, .linkLocal: return question.addressVerdict()
+    let question = Question(findings, target)
+    switch question.kind {
+    case .interface: return question.interfaceVerdict(findings.candidates)
+    case .host where findings.probes.contains(.dns):
+      return question.nameVerdict(findings.dns, findings.candidates)
+    case .host, .address, .defaultPath, .linkLocal: return question.addressVerdict(findings.candidates)
     }
   }
 }
 
-/// One round's findings beside the target they are about. The layers' parts of the judgement are extensions of it.
+/// What a round's evidence is asked, in a few words that cost nothing to hand on. The layers' parts of the judgement
+/// are extensions of it.
 struct Question {
-  let findings: RoundFindings
-  let target: Target
+  /// What a target is, as far as judging it goes.
+  enum Kind {
+    /// A name.
+    case host
+    /// An address, alone or as a pair's remote half.
+    case address
+    /// The default path.
+    case defaultPath
+    /// 169.254/16 on one interface.
+    case linkLocal
+    /// An interface.
+    case interface
+  }
 
+  let kind: Kind
+  let probes: ProbeSet
+  let rule: StatusRule
+  let tcp: TargetPolicy.TCP
+  let circumstances: Circumstances
+  /// Whether every address must be reachable.
+  let needsAllAddresses: Bool
   /// Whether the lookup was bound to an interface, so that another way out of this host is no help.
-  var isScoped: Bool {
-    if case .linkLocal = target.kind { true } else { target.source.interface != nil }
+  let isScoped: Bool
+  /// What kept a probe from observing anything.
+  let fault: Reason?
+
+  init(_ findings: RoundFindings, _ target: Target) {
+    kind =
+      switch target.kind {
+      case .host: .host
+      case .address, .pair: .address
+      case .defaultPath: .defaultPath
+      case .linkLocal: .linkLocal
+      case .interface: .interface
+      }
+    probes = findings.probes
+    rule = target.policy.statusRule
+    tcp = target.policy.tcp
+    circumstances = findings.circumstances
+    needsAllAddresses = target.policy.addresses == .all && kind != .defaultPath
+    isScoped = kind == .linkLocal || target.source.interface != nil
+    fault = findings.fault?.reason
   }
 
   /// Whether only the path is asked about, without a peer to talk to.
   var isPathOnly: Bool {
-    switch target.kind {
+    switch kind {
     case .defaultPath, .linkLocal, .interface: true
-    case .host, .address, .pair: false
+    case .host, .address: false
     }
   }
 
   /// Whether a connection decides.
-  var isDecidedByTCP: Bool {
-    findings.probes.contains(.tcp) && target.policy.tcp != .advisory && !isPathOnly
-  }
+  var isDecidedByTCP: Bool { probes.contains(.tcp) && tcp != .advisory && !isPathOnly }
 
   /// Why evidence that was asked for is not there.
-  var missingReason: Reason { findings.fault?.reason ?? .notProbed }
+  var missingReason: Reason { fault ?? .notProbed }
 
   /// The verdict of one assessment.
   func verdict(_ assessment: Assessment, addresses: [AddressVerdict] = []) -> Verdict {
     Verdict(
-      flags: assessment.flags, rule: target.policy.statusRule, reason: assessment.reason, path: assessment.path,
-      addresses: addresses)
+      flags: assessment.flags, rule: rule, reason: assessment.reason, path: assessment.path, addresses: addresses)
   }
 
   /// Whether an assessment comes to one of the reachable statuses under the target's rule.
-  func isReachable(_ assessment: Assessment) -> Bool {
-    target.policy.statusRule.status(of: assessment.flags).isReachable
-  }
+  func isReachable(_ assessment: Assessment) -> Bool { rule.status(of: assessment.flags).isReachable }
 }

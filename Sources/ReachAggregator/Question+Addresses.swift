@@ -7,21 +7,20 @@ extension Question {
   /// Under `any` the best way decides: one the rule calls reachable, then configd's rank, then the first. When none can
   /// be reached and one was not tested, nothing is known. When all failed, the one that got furthest names the reason.
   /// Under `all` the first that failed decides, and one that was not tested only where none failed.
-  func addressVerdict() -> Verdict {
-    let isDefault = target.kind == .defaultPath
+  func addressVerdict(_ candidates: [Candidate]) -> Verdict {
     var tally = Tally()
-    for candidate in findings.candidates where candidate.role == .target {
+    for candidate in candidates where candidate.role == .target {
       let assessment = assess(candidate)
       let isReachable = isReachable(assessment)
       if !isPathOnly, let address = candidate.address {
         tally.list(assessment, address, isReachable: isReachable)
       }
       // The default path is asked about in both families; of two that are as good, IPv4 speaks.
-      let isPreferred = isDefault && candidate.address?.family == .ipv4
+      let isPreferred = kind == .defaultPath && candidate.address?.family == .ipv4
       tally.add(assessment, isReachable: isReachable, isPreferred: isPreferred)
     }
-    let needsAll = target.policy.addresses == .all && !isDefault
-    let decisive = (needsAll ? tally.decisiveOfAll : tally.decisiveOfAny) ?? Assessment(nil, missingReason, .address)
+    let decisive =
+      (needsAllAddresses ? tally.decisiveOfAll : tally.decisiveOfAny) ?? Assessment(nil, missingReason, .address)
     return verdict(decisive, addresses: tally.addresses)
   }
 }

@@ -6,10 +6,10 @@ extension Question {
   func assess(_ candidate: Candidate) -> Assessment {
     let path = assessPath(candidate)
     guard path.isClear, isDecidedByTCP else { return path }
-    guard let tcp = candidate.tcp else { return path.unknown(missingReason, .connection) }
-    switch tcp.result {
+    guard let finding = candidate.tcp else { return path.unknown(missingReason, .connection) }
+    switch finding.result {
     case .open: return answered(path, .tcpOpen)
-    case .failed(.tcpRefused) where target.policy.tcp == .host: return answered(path, .tcpRefused)
+    case .failed(.tcpRefused) where tcp == .host: return answered(path, .tcpRefused)
     case .failed(let reason): return path.failed(refined(reason, candidate), .connection)
     case .refusedLocally(let code): return refusedLocally(code, candidate, path)
     case .fault(let code): return path.unknown(.probeError(code), .connection)

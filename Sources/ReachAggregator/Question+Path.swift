@@ -11,15 +11,15 @@ extension Question {
     let base = Assessment(pathFlags(candidate), pathReason(candidate), .route, path(candidate))
     if let blocked = assessLink(candidate.link, base) { return blocked }
     let flags = base.flags ?? []
-    if findings.circumstances.isCaptivePortal, flags.isDisjoint(with: [.isLocalAddress, .isDirect]) {
+    if circumstances.isCaptivePortal, flags.isDisjoint(with: [.isLocalAddress, .isDirect]) {
       return base.requiringConnection(.captivePortal, .route, .interventionRequired)
     }
     return base
   }
 
   /// The verdict on an interface: the state of its link and nothing else.
-  func interfaceVerdict() -> Verdict {
-    guard findings.probes.contains(.link), let candidate = findings.candidates.first, let link = candidate.link else {
+  func interfaceVerdict(_ candidates: [Candidate]) -> Verdict {
+    guard probes.contains(.link), let link = candidates.first?.link else {
       return verdict(Assessment(nil, missingReason, .link))
     }
     var flags = linkFlags(link)
@@ -33,7 +33,7 @@ extension Question {
   /// resolvers put `0.0.0.0`, it says that the name has no address.
   private func assess(noPeer address: IPAddress) -> Assessment {
     let path = ReachabilityPath(address: address)
-    if case .host = target.kind { return Assessment([], .dnsNoData, .address, path) }
+    if kind == .host { return Assessment([], .dnsNoData, .address, path) }
     return Assessment(nil, .badTarget, .address, path)
   }
 
@@ -44,14 +44,14 @@ extension Question {
     let path = ReachabilityPath(address: target(candidate))
     if isScoped, candidate.link?.state == .missing { return Assessment([], .scopeNoDevice, .route, path) }
     guard let route = candidate.route else {
-      return findings.probes.contains(.route) ? withoutRoute(candidate, missingReason, path) : nil
+      return probes.contains(.route) ? withoutRoute(candidate, missingReason, path) : nil
     }
     switch route.decision {
     case .unicast, .local: return nil
     case .fault(let code): return withoutRoute(candidate, .probeError(code), path)
     case .refused(.noRoute) where isScoped: return Assessment([], .scopeNoRoute, .route, path)
     case .refused(.noRoute):
-      return findings.circumstances.standby.map { assess($0, path) } ?? Assessment([], .noRoute, .route, path)
+      return circumstances.standby.map { assess($0, path) } ?? Assessment([], .noRoute, .route, path)
     case .refused(let reason): return Assessment([], reason, .route, path)
     }
   }
@@ -80,7 +80,7 @@ extension Question {
   /// What the link settles alone; nil when it is usable, or when no link was asked for.
   private func assessLink(_ link: LinkFinding?, _ base: Assessment) -> Assessment? {
     guard let link else {
-      return findings.probes.contains(.link) ? base.unknown(missingReason, .link) : nil
+      return probes.contains(.link) ? base.unknown(missingReason, .link) : nil
     }
     if link.isBroken { return base.failed(link.reason, .link) }
     if link.state == .dormant { return base.requiringConnection(.linkDormant, .link) }
@@ -98,7 +98,7 @@ extension Question {
   private func pathFlags(_ candidate: Candidate) -> ReachabilityFlags {
     var flags: ReachabilityFlags = .reachable
     if let link = candidate.link { flags.formUnion(linkFlags(link)) }
-    if target.kind == .defaultPath { return flags }
+    if kind == .defaultPath { return flags }
     if isLocal(candidate) { flags.insert(.isLocalAddress) }
     if isDirect(candidate) { flags.insert(.isDirect) }
     return flags
@@ -119,14 +119,14 @@ extension Question {
   }
 
   private func isIPv4LinkLocal(_ candidate: Candidate) -> Bool {
-    if case .linkLocal = target.kind { return true }
+    if kind == .linkLocal { return true }
     guard let address = candidate.address else { return false }
     return address.family == .ipv4 && address.isLinkLocal
   }
 
   private func pathReason(_ candidate: Candidate) -> Reason {
     if candidate.route == nil, candidate.link != nil { return .interfaceUp }
-    return candidate.route?.decision == .local && target.kind != .defaultPath ? .localAddress : .routeOK
+    return candidate.route?.decision == .local && kind != .defaultPath ? .localAddress : .routeOK
   }
 
   // MARK: Path
