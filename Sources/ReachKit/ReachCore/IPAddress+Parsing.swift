@@ -23,30 +23,38 @@ extension IPAddress {
   /// and hexadecimal prefixes, so that it can be no host's name.
   public static func looksNumeric(_ text: String) -> Bool {
     if text.utf8.contains(UInt8(ascii: ":")) { return true }
-    let labels = text.split(separator: ".", omittingEmptySubsequences: true)
-    guard let last = labels.last else { return false }
+    guard let last = text.split(separator: ".", omittingEmptySubsequences: true).last else { return false }
     let isNumber = last.utf8.allSatisfy { (48...57).contains($0) }
     let isHexadecimal =
-      last.lowercased().hasPrefix("0x") && last.utf8.dropFirst(2).allSatisfy { hexadecimalValue($0) != nil }
+      (last.hasPrefix("0x") || last.hasPrefix("0X"))
+      && last.utf8.dropFirst(2).allSatisfy { hexadecimalValue($0) != nil }
     return isNumber || isHexadecimal
+  }
+
+  /// The text in quotes as a message can show it: on one line, and cut when it is long.
+  private static func shown(_ text: String) -> String {
+    let scalars = text.unicodeScalars.prefix(64).map { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) ? "?" : $0 }
+    var shown = String(String.UnicodeScalarView(scalars))
+    if text.unicodeScalars.dropFirst(64).first != nil { shown += "…" }
+    return "'\(shown)'"
   }
 
   private static func parseIPv4(_ bytes: ArraySlice<UInt8>, _ text: String) throws(IPAddressError) -> UInt32 {
     let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 4 else {
-      throw IPAddressError("'\(text)' is not an IPv4 address: write four numbers, such as 192.0.2.1")
+      throw IPAddressError("\(shown(text)) is not an IPv4 address: write four numbers, such as 192.0.2.1")
     }
     var bits: UInt32 = 0
     for part in parts {
       guard !part.isEmpty, part.count <= 3, part.allSatisfy({ (48...57).contains($0) }) else {
-        throw IPAddressError("'\(text)' is not an IPv4 address: write four decimal numbers, such as 192.0.2.1")
+        throw IPAddressError("\(shown(text)) is not an IPv4 address: write four decimal numbers, such as 192.0.2.1")
       }
       if part.count > 1, part.first == 48 {
-        throw IPAddressError("'\(text)' is ambiguous: a leading zero means octal to some programs; leave it out")
+        throw IPAddressError("\(shown(text)) is ambiguous: a leading zero means octal to some programs; leave it out")
       }
       let value = part.reduce(UInt32(0)) { $0 * 10 + UInt32($1 - 48) }
       guard value <= 255 else {
-        throw IPAddressError("'\(text)' is not an IPv4 address: \(value) is above 255")
+        throw IPAddressError("\(shown(text)) is not an IPv4 address: \(value) is above 255")
       }
       bits = bits << 8 | value
     }
@@ -60,11 +68,12 @@ extension IPAddress {
       body = bytes[..<percent]
       let name = String(decoding: bytes[(percent + 1)...], as: UTF8.self)
       guard !name.isEmpty, name.utf8.count <= 15, name.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 47 }) else {
-        throw IPAddressError("'\(text)' has no usable zone: write an interface's name behind %, such as fe80::1%eth0")
+        throw IPAddressError(
+          "\(shown(text)) has no usable zone: write an interface's name behind %, such as fe80::1%eth0")
       }
       zone = name
     }
-    let malformed = IPAddressError("'\(text)' is not an IPv6 address")
+    let malformed = IPAddressError("\(shown(text)) is not an IPv6 address")
     guard !body.isEmpty else { throw malformed }
     var groups: [UInt16] = []
     var gap: Int?
@@ -107,7 +116,7 @@ extension IPAddress {
     let low = groups[4...].reduce(UInt64(0)) { $0 << 16 | UInt64($1) }
     let address = IPAddress(ipv6High: high, low: low, zone: zone)
     if zone != nil, !(address.family == .ipv6 && (address.isLinkLocal || address.isMulticast)) {
-      throw IPAddressError("'\(text)' has a zone, which only a link-local address can have; leave it out")
+      throw IPAddressError("\(shown(text)) has a zone, which only a link-local address can have; leave it out")
     }
     return address
   }
