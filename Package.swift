@@ -65,7 +65,7 @@ let package = Package(
       .testTarget(name: "ReachIOTests", dependencies: [kit, support]),
       .testTarget(name: "ReachNetlinkTests", dependencies: [kit, support]),
       .testTarget(
-        name: "ReachConfigTests", dependencies: [kit, "ReachConfig"], resources: [.copy("Bad"), .copy("Good")]),
+        name: "ReachConfigTests", dependencies: [kit, "ReachConfig"], exclude: ["Bad", "Good"]),
       .testTarget(name: "ReachPluginHostTests", dependencies: [kit, support, "ReachPluginHost"]),
       .testTarget(name: "ReachSchedulerTests", dependencies: [kit, support, "ReachScheduler"]),
       .testTarget(

@@ -1,1 +1,6 @@
+#ifndef REACHD_CYAML_H
+#define REACHD_CYAML_H
+
 #include <yaml.h>
+
+#endif

@@ -1,0 +1,46 @@
+internal import ReachCore
+internal import ReachProbe
+
+/// Reads a whole file.
+struct ConfigurationReader {
+  private static let keys =
+    ["backends", "plugin_path", "defaults", "targets", "web", "wwan_interfaces", "default_path", "log", "state_dir"]
+    + ["metrics"] + Unsupported.keys
+
+  let problems: ProblemList
+
+  /// The configuration, as far as it can be told; whether it is any good, the problems say.
+  func read(_ root: YAMLNode?, optionsOf: (String) -> [ProbeOption]?) -> Configuration {
+    let fields = root.map {
+      Fields($0, in: "the file", known: Self.keys, ignoring: "x-", problems: problems)
+    }
+    let service = ServiceReader(problems: problems)
+    let backends = BackendsReader(problems: problems).read(fields?["backends"], optionsOf: optionsOf)
+    let defaults = readDefaults(fields?["defaults"])
+    let metrics = service.metrics(fields?["metrics"])
+    let byName = Dictionary(backends.map { ($0.name, $0) }) { first, _ in first }
+    // A file that is no map has been refused as a whole.
+    let isFile = fields?.isMap ?? true
+    var targets = TargetsReader(
+      problems: problems, defaults: defaults, labelLimit: metrics.maxLabels,
+      probes: ProbesReader(problems: problems, backends: byName, areListed: fields?["backends"] != nil))
+    if let fields { Unsupported.read(fields, problems: problems) }
+    return Configuration(
+      backends: backends.map { ConfiguredBackend(name: $0.name, timeout: $0.timeout, options: $0.shared) },
+      pluginPath: fields?["plugin_path"].flatMap { ValueReader(problems: problems).texts($0, "plugin_path") },
+      defaults: defaults,
+      targets: isFile ? targets.read(fields?["targets"], in: root?.position ?? .start) : [],
+      listen: service.listen(fields?["web"]),
+      wwanInterfaces: service.wwanInterfaces(fields?["wwan_interfaces"]),
+      defaultPath: service.defaultPath(fields?["default_path"]),
+      log: service.log(fields?["log"]),
+      stateDirectory: service.stateDirectory(fields?["state_dir"]),
+      metrics: metrics)
+  }
+
+  private func readDefaults(_ node: YAMLNode?) -> TargetPolicy {
+    guard let node else { return TargetPolicy() }
+    let fields = Fields(node, in: "defaults", known: PolicyReader.keys, problems: problems)
+    return PolicyReader(problems: problems).read(fields, over: TargetPolicy())
+  }
+}
