@@ -36,5 +36,28 @@ static inline uint64_t CReachLinux_epoll_data(const struct epoll_event *event) {
 // epoll_ctl(2) with 64 bits of data. Returns 0, or a positive errno.
 int CReachLinux_epoll_ctl(int epfd, int operation, int fd, uint32_t events, uint64_t data);
 
+// What TCP_INFO (tcp(7)) says that a probe needs. Fetched in C, since <linux/tcp.h> and the C library's
+// <netinet/tcp.h> define the same structure twice and the importer would see both.
+struct CReachLinux_TCPInfo {
+  uint32_t round_trip_us;         // tcpi_rtt: the smoothed estimate, 0 before the first measurement
+  uint32_t total_retransmits;     // tcpi_total_retrans: segments sent again, the SYN included
+  uint8_t state;                  // tcpi_state: TCP_ESTABLISHED and so on
+};
+
+// getsockopt(TCP_INFO). Returns 0, or a positive errno.
+int CReachLinux_tcp_info(int fd, struct CReachLinux_TCPInfo *info);
+
+// One entry of a socket's error queue (IP_RECVERR in ip(7), IPV6_RECVERR in ipv6(7)).
+struct CReachLinux_QueuedError {
+  uint32_t code;                  // ee_errno
+  uint8_t origin;                 // SO_EE_ORIGIN_LOCAL, _ICMP or _ICMP6
+  uint8_t type;                   // the ICMP type
+  uint8_t icmp_code;              // the ICMP code
+  uint8_t offender_length;        // octets of `offender`: 0 when the kernel does not say, 4 or 16
+  uint8_t offender[16];           // who sent the ICMP message
+};
+
+// Takes the next entry off the queue. Returns 0, or a positive errno; EAGAIN when the queue is empty.
+int CReachLinux_next_queued_error(int fd, struct CReachLinux_QueuedError *error);
 
 #endif
