@@ -1,0 +1,30 @@
+internal import ReachCore
+internal import ReachNetlink
+internal import ReachProbe
+
+/// What the probe reads of the kernel's tables; tests put answers of other kernels in its place.
+protocol KernelTables {
+  /// The answer to RTM_GETROUTE.
+  func lookup(_ query: RouteQuery) -> RouteAnswer
+  /// The index of the interface of that name; nil when there is none.
+  func interfaceIndex(named name: String) -> Int32?
+  /// The name of the interface of that index; empty when it is not known.
+  func interfaceName(_ index: Int32) -> String
+  /// Whether the neighbour's entry stands at NUD_FAILED: it was asked for and did not answer.
+  func hasFailed(neighbour: IPAddress, on interface: Int32) -> Bool
+}
+
+extension ProbeHost: KernelTables {
+  func lookup(_ query: RouteQuery) -> RouteAnswer { netlink.lookup(query) }
+
+  func interfaceIndex(named name: String) -> Int32? {
+    let link = links.finding(named: name)
+    return link.state == .missing || link.index <= 0 ? nil : link.index
+  }
+
+  func interfaceName(_ index: Int32) -> String { links.finding(index: index)?.interface ?? "" }
+
+  func hasFailed(neighbour: IPAddress, on interface: Int32) -> Bool {
+    netlink.neighbourState(interface: interface, address: neighbour)?.contains(.failed) ?? false
+  }
+}
