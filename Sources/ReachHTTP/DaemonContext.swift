@@ -21,6 +21,7 @@ final class DaemonContext: Sendable {
   private struct State {
     /// By the address of the library's own record, which is all that tells connections apart.
     var connections: [UInt: Connection] = [:]
+    var ended = 0
     var timer: TimerID?
     var isStopped = false
   }
@@ -40,11 +41,19 @@ final class DaemonContext: Sendable {
   /// How many requests have arrived whole and are being answered.
   var activeRequests: Int { state.withState { $0.connections.values.count(where: \.isBusy) } }
 
+  /// How many connections have come to their end.
+  var endedConnections: Int { state.withState { $0.ended } }
+
   func connectionBegan(_ key: UInt, socket: Int32) {
     state.withState { $0.connections[key] = Connection(socket: socket, waitingSince: loop.now()) }
   }
 
-  func connectionEnded(_ key: UInt) { state.withState { _ = $0.connections.removeValue(forKey: key) } }
+  func connectionEnded(_ key: UInt) {
+    state.withState { state in
+      state.connections[key] = nil
+      state.ended &+= 1
+    }
+  }
 
   func requestArrived(_ key: UInt) { state.withState { $0.connections[key]?.isBusy = true } }
 

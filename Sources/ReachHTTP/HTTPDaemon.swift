@@ -78,8 +78,11 @@ final class HTTPDaemon: Sendable {
     guard let handle = unsafe state.withState({ unsafe $0.handle }) else { return }
     var timeout: Int64 = 0
     for _ in 0..<Self.runsPerTurn where timeout == 0 {
+      let ended = context.endedConnections
       unsafe CMicroHTTPD_run(handle)
-      timeout = unsafe CMicroHTTPD_timeout(handle)
+      // At its limit of connections the library stops watching the listening socket, and takes that up again only at
+      // the beginning of a run: one that made room is followed by another.
+      timeout = context.endedConnections == ended ? unsafe CMicroHTTPD_timeout(handle) : 0
     }
     state.withState { state in
       if let timer = state.timer { loop.cancel(timer) }
