@@ -70,7 +70,7 @@ let package = Package(
       .testTarget(name: "ReachSchedulerTests", dependencies: [kit, support, "ReachScheduler"]),
       .testTarget(
         name: "ReachAggregatorTests", dependencies: [kit, "ReachAggregator"], exclude: ["vectors.tsv"]),
-      .testTarget(name: "ReachMetricsTests", dependencies: [kit, "ReachMetrics"]),
+      .testTarget(name: "ReachMetricsTests", dependencies: [kit, support, "ReachMetrics"]),
       .testTarget(name: "ReachLogTests", dependencies: [kit, support, "ReachLog"]),
       .testTarget(name: "ReachHTTPTests", dependencies: [kit, support, "ReachHTTP"]),
       .testTarget(name: "CommandLineTests", dependencies: ["reachd"]),

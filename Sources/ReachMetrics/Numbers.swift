@@ -31,17 +31,4 @@ extension [UInt8] {
       divisor /= 10
     }
   }
-
-  /// Appends a number in the shortest form that reads back as the same, with the text format's words for what is none.
-  mutating func append(double value: Double) {
-    if value.isNaN {
-      append(contentsOf: "NaN".utf8)
-    } else if value.isInfinite {
-      append(contentsOf: (value < 0 ? "-Inf" : "+Inf").utf8)
-    } else if value == value.rounded(.towardZero), abs(value) < 9e15 {
-      append(decimal: Int64(exactly: value) ?? 0)
-    } else {
-      append(contentsOf: value.description.utf8)
-    }
-  }
 }
