@@ -1,0 +1,1 @@
+runBenchmarks(named: Array(CommandLine.arguments.dropFirst()))
