@@ -1,29 +1,11 @@
 import Glibc
+import ReachPluginHost
 
-/// Where this build put the plugins: in the folder of the test program.
+/// Where this build put the plugins: beside the test program, where an agent looks too.
 enum BuiltPlugins {
-  static let folder: String = {
-    var folder = parent(of: String(#filePath))
-    // The test program is run by a helper of the toolchain, so its own path says nothing; its mapping does.
-    if let mapped = mappedTestBundle() { folder = parent(of: mapped) }
-    return folder
-  }()
+  static let folder = PluginHost.defaultSearchPath.first ?? "."
 
   static func file(_ name: String) -> String { folder + "/" + name }
-
-  private static func mappedTestBundle() -> String? {
-    var information = Dl_info()
-    let anchor: @convention(c) () -> Void = {}
-    guard unsafe dladdr(unsafeBitCast(anchor, to: UnsafeRawPointer.self), &information) != 0,
-      let name = unsafe information.dli_fname, let path = unsafe realpath(name, nil)
-    else { return nil }
-    defer { unsafe free(path) }
-    return unsafe String(cString: path)
-  }
-
-  private static func parent(of path: String) -> String {
-    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-  }
 }
 
 /// A folder of its own for one test, gone when the test ends.
@@ -32,7 +14,9 @@ final class Scratch {
 
   init() throws {
     var template = Array("/tmp/reachd-plugins-XXXXXX".utf8CString)
-    guard unsafe template.withUnsafeMutableBufferPointer({ unsafe mkdtemp($0.baseAddress) }) != nil else {
+    guard
+      unsafe template.withUnsafeMutableBufferPointer({ unsafe $0.baseAddress.flatMap { unsafe mkdtemp($0) } }) != nil
+    else {
       throw ScratchError.errno(errno)
     }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -60,7 +44,7 @@ final class Scratch {
   func copy(_ source: String, as name: String, mode: mode_t = 0o644) throws -> String {
     let file = file(name)
     try run("/bin/cp", source, file)
-    guard chmod(file, mode) == 0 else { throw ScratchError.errno(errno) }
+    guard unsafe chmod(file, mode) == 0 else { throw ScratchError.errno(errno) }
     return file
   }
 
@@ -69,7 +53,7 @@ final class Scratch {
   func compile(_ source: String, as name: String, flags: [String] = []) throws -> String {
     let input = try write(name + ".c", source)
     try run("/usr/bin/env", ["cc", "-shared", "-fPIC", "-o", file(name), input] + flags)
-    guard chmod(file(name), 0o644) == 0 else { throw ScratchError.errno(errno) }
+    guard unsafe chmod(file(name), 0o644) == 0 else { throw ScratchError.errno(errno) }
     return file(name)
   }
 }
@@ -93,7 +77,7 @@ func run(_ program: String, _ arguments: [String]) throws {
   unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
   var child = pid_t()
   var pointers = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
-  defer { for unsafepointer in unsafe pointers { unsafe free(pointer) } }
+  defer { unsafe pointers.forEach { unsafe free($0) } }
   let code = unsafe posix_spawn(&child, program, &actions, nil, &pointers, environ)
   guard code == 0 else { throw ScratchError.errno(code) }
   var status: Int32 = 0

@@ -1,6 +1,7 @@
 import Glibc
 import ReachCore
 import ReachPluginHost
+import ReachProbe
 import Testing
 
 /// The plugins of this very build, and copies of them that must be refused.
@@ -70,12 +71,12 @@ import Testing
     #expect(
       try reason("tcp", in: scratch.path)
         == "its group may write to the file, and so change what reachd runs: chmod go-w \(file)")
-    chmod(file, 0o646)
+    unsafe chmod(file, 0o646)
     #expect(
       try reason("tcp", in: scratch.path)
         == "everybody may write to the file, and so change what reachd runs: chmod go-w \(file)")
-    chmod(file, 0o644)
-    chmod(scratch.path, 0o770)
+    unsafe chmod(file, 0o644)
+    unsafe chmod(scratch.path, 0o770)
     #expect(
       try reason("tcp", in: scratch.path)
         == "its group may write to the folder, and so change what reachd runs: chmod go-w \(scratch.path)")
@@ -83,15 +84,20 @@ import Testing
 
   @Test(
     "a file of another user is refused",
-    // Only root can give a file away.
-    .enabled(if: geteuid() == 0 && unsafe chown("/dev/null", 0, 0) == 0 || requiresAllTests))
+    // Needs a file that belongs neither to root nor to this user: root makes one, and in a user namespace the files
+    // of the machine's root are such. An ordinary user has none at hand.
+    .enabled(if: foreignUser != nil || requiresAllTests))
   func foreign() throws {
     let scratch = try Scratch()
-    let file = try scratch.copy(BuiltPlugins.file("libTCPProbe.so"), as: "libTCPProbe.so")
-    try #require(chown(file, 1234, 1234) == 0)
+    let file = scratch.file("libTCPProbe.so")
+    let user = try #require(foreignUser)
+    if unsafe chown(try scratch.copy(BuiltPlugins.file("libTCPProbe.so"), as: "libTCPProbe.so"), user, user) != 0 {
+      #expect(unsafe unlink(file) == 0)
+      #expect(unsafe symlink("/etc/passwd", file) == 0)
+    }
     #expect(
       try reason("tcp", in: scratch.path)
-        == "the file belongs to user 1234, who could change what reachd runs: chown root \(file)")
+        .hasPrefix("the file belongs to user \(user), who could change what reachd runs: chown root /"))
   }
 
   @Test("a link that others could point elsewhere does not help: what it points to is what is checked")
@@ -110,9 +116,9 @@ import Testing
     let scratch = try Scratch()
     try scratch.write("libTCPProbe.so", "garbage")
     #expect(try reason("tcp", in: scratch.path).hasPrefix("cannot be loaded: "))
-    #expect(mkdir(scratch.file("libDNSProbe.so"), 0o755) == 0)
+    #expect(unsafe mkdir(scratch.file("libDNSProbe.so"), 0o755) == 0)
     #expect(try reason("dns", in: scratch.path) == "is not a regular file: put the library itself there")
-    #expect(mkfifo(scratch.file("libLinkProbe.so"), 0o644) == 0)
+    #expect(unsafe mkfifo(scratch.file("libLinkProbe.so"), 0o644) == 0)
     #expect(try reason("link", in: scratch.path) == "is not a regular file: put the library itself there")
     try scratch.copy(BuiltPlugins.file("libTCPProbe.so"), as: "libRouteProbe.so")
     #expect(
@@ -127,6 +133,16 @@ import Testing
     #expect(try reason("tcp", in: scratch.path).hasPrefix("cannot be opened (EACCES)"))
   }
 }
+
+/// A user, neither root nor this one, of whom there is a file, or can be.
+let foreignUser: uid_t? = {
+  guard geteuid() == 0 else { return nil }
+  if let scratch = try? Scratch(), let file = try? scratch.write("file", ""), unsafe chown(file, 1234, 1234) == 0 {
+    return 1234
+  }
+  var status = stat()
+  return unsafe stat("/etc/passwd", &status) == 0 && status.st_uid != 0 ? status.st_uid : nil
+}()
 
 /// Whether a test that cannot run must fail rather than be skipped.
 let requiresAllTests = unsafe getenv("REACHD_REQUIRE_ALL_TESTS").map { unsafe String(cString: $0) == "1" } ?? false
