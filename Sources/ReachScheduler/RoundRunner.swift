@@ -66,6 +66,7 @@ public final class RoundRunner: Sendable {
       await run(probes[index], until: deadline, into: progress, log: log)
       if Task.isCancelled { return }
     }
+    await lookAgain(until: deadline, at: progress)
   }
 
   private func run(

@@ -4,7 +4,8 @@ extension SchedulerState {
   /// Does what is due: starts rounds or lets them wait, skips those that would overlap, gives up overdue backends.
   public mutating func wake(at now: Instant, into actions: inout [Action]) {
     if nextSweep <= now.nanoseconds { sweep(at: now.nanoseconds, into: &actions) }
-    while let due = heap.firstDue, due <= now.nanoseconds, let index = heap.firstEntry {
+    // The end of the clock's range stands for never.
+    while let due = heap.firstDue, due <= now.nanoseconds, due < .max, let index = heap.firstEntry {
       isDue(index, since: due, at: now.nanoseconds, into: &actions)
     }
   }
