@@ -55,7 +55,7 @@ let package = Package(
         "ReachLog",
         "ReachHTTP",
       ]),
-    .executableTarget(name: "reachd", dependencies: ["ReachAgent"]),
+    .executableTarget(name: "reachd", dependencies: [kit, "ReachAgent", "ReachConfig", "ReachPluginHost"]),
   ]
     + plugin("LinkProbe") + plugin("RouteProbe") + plugin("DNSProbe", ["CCares"]) + plugin("TCPProbe")
     + [

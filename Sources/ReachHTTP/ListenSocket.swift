@@ -30,38 +30,34 @@ struct ListenSocket: ~Copyable {
   }
 
   private static func open(_ ip: IPAddress, port: UInt16) throws(SystemError) -> ListenSocket {
-    let family = ip.family == .ipv4 ? AF_INET : AF_INET6
-    let descriptor = try makeSocket(family)
-    try setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
-    if ip.family == .ipv6 { try setOption(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
-    try bind(descriptor, to: ip, port: port)
-    try startListening(descriptor)
+    let descriptor = try openTCP(ip, port: port, isDual: false)
     let bound = ListenAddress.address(ip, port: boundPort(descriptor) ?? port)
     return ListenSocket(descriptor, bound: bound)
   }
 
   /// Both families by one socket; IPv4 alone on a host without IPv6.
   private static func openAny(port: UInt16) throws(SystemError) -> ListenSocket {
+    let descriptor: Descriptor
     do {
-      let descriptor = try makeSocket(AF_INET6)
-      try setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
-      try setOption(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0)
-      try bind(descriptor, to: IPAddress(ipv6High: 0, low: 0), port: port)
-      try startListening(descriptor)
-      let bound = ListenAddress.anyAddress(port: boundPort(descriptor) ?? port)
-      return ListenSocket(descriptor, bound: bound)
+      descriptor = try openTCP(IPAddress(ipv6High: 0, low: 0), port: port, isDual: true)
     } catch  where error.code.errno == EAFNOSUPPORT || error.code.errno == EADDRNOTAVAIL {
-      let descriptor = try makeSocket(AF_INET)
-      try setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
-      try bind(descriptor, to: IPAddress(ipv4: 0), port: port)
-      try startListening(descriptor)
-      let bound = ListenAddress.anyAddress(port: boundPort(descriptor) ?? port)
-      return ListenSocket(descriptor, bound: bound)
+      descriptor = try openTCP(IPAddress(ipv4: 0), port: port, isDual: false)
     }
+    let bound = ListenAddress.anyAddress(port: boundPort(descriptor) ?? port)
+    return ListenSocket(descriptor, bound: bound)
+  }
+
+  private static func openTCP(_ ip: IPAddress, port: UInt16, isDual: Bool) throws(SystemError) -> Descriptor {
+    let descriptor = Descriptor(owning: try Socket.openTCP(ip.family).number)
+    try setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+    if ip.family == .ipv6 { try setOption(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, isDual ? 0 : 1) }
+    try Socket(number: descriptor.number).bind(to: SocketAddress(ip, port: port, scope: scope(of: ip)))
+    try startListening(descriptor)
+    return descriptor
   }
 
   private static func openUnix(_ path: String) throws(SystemError) -> ListenSocket {
-    let descriptor = try makeSocket(AF_UNIX)
+    let descriptor = try makeUnixSocket()
     do {
       try bind(descriptor, toPath: path)
     } catch  where error.code.errno == EADDRINUSE {
@@ -92,9 +88,9 @@ struct ListenSocket: ~Copyable {
 
   // MARK: System calls
 
-  private static func makeSocket(_ family: Int32) throws(SystemError) -> Descriptor {
+  private static func makeUnixSocket() throws(SystemError) -> Descriptor {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    return Descriptor(owning: try retryingInterrupts("socket") { socket(family, type, 0) })
+    return Descriptor(owning: try retryingInterrupts("socket") { socket(AF_UNIX, type, 0) })
   }
 
   private static func setOption(
@@ -107,36 +103,6 @@ struct ListenSocket: ~Copyable {
 
   private static func startListening(_ descriptor: borrowing Descriptor) throws(SystemError) {
     if listen(descriptor.number, SOMAXCONN) != 0 { throw SystemError.current("listen") }
-  }
-
-  private static func bind(
-    _ descriptor: borrowing Descriptor, to ip: IPAddress, port: UInt16
-  ) throws(SystemError) {
-    let number = descriptor.number
-    let code: Int32
-    if let bits = ip.ipv4Bits {
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_port = port.bigEndian
-      address.sin_addr.s_addr = bits.bigEndian
-      code = unsafe withUnsafePointer(to: &address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          unsafe Glibc.bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-    } else {
-      var address = sockaddr_in6()
-      address.sin6_family = sa_family_t(AF_INET6)
-      address.sin6_port = port.bigEndian
-      address.sin6_scope_id = scope(of: ip)
-      unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: ip.octets) }
-      code = unsafe withUnsafePointer(to: &address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          unsafe Glibc.bind(number, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
-        }
-      }
-    }
-    if code != 0 { throw SystemError.current("bind") }
   }
 
   private static func scope(of ip: IPAddress) -> UInt32 {
@@ -152,7 +118,7 @@ struct ListenSocket: ~Copyable {
   }
 
   private static func isAbandoned(_ path: String) throws(SystemError) -> Bool {
-    let probe = try makeSocket(AF_UNIX)
+    let probe = try makeUnixSocket()
     let code = unsafe withAddress(ofPath: path) { unsafe connect(probe.number, $0, $1) }
     return code != 0 && errno == ECONNREFUSED
   }
@@ -171,18 +137,9 @@ struct ListenSocket: ~Copyable {
     }
   }
 
+  /// nil for a Unix socket.
   private static func boundPort(_ descriptor: borrowing Descriptor) -> UInt16? {
-    var address = sockaddr_in6()
-    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-    let number = descriptor.number
-    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe getsockname(number, $0, &length)
-      }
-    }
-    // The port stands at the same place for both families.
-    guard code == 0, [AF_INET, AF_INET6].contains(Int32(address.sin6_family)) else { return nil }
-    return UInt16(bigEndian: address.sin6_port)
+    Socket(number: descriptor.number).localAddress?.port
   }
 }
 

@@ -4,11 +4,14 @@ internal import Glibc
 struct Console: Sendable {
   /// Whether ✓, ✗ and colour may be used: standard output is a terminal and NO_COLOR is not set.
   let isDecorated: Bool
+  /// The same of standard error.
+  let isErrorDecorated: Bool
 
   /// The console of this process.
   static func standard() -> Console {
     let noColor = unsafe getenv("NO_COLOR").map { unsafe $0.pointee != 0 } ?? false
-    return Console(isDecorated: isatty(STDOUT_FILENO) == 1 && !noColor)
+    return Console(
+      isDecorated: isatty(STDOUT_FILENO) == 1 && !noColor, isErrorDecorated: isatty(STDERR_FILENO) == 1 && !noColor)
   }
 
   /// Results.

@@ -21,8 +21,8 @@ enum FindingText {
     guard let route = candidate.route else { return "not looked up" }
     let prefix =
       switch candidate.role {
-      case .resolverPath: "to the name server \(candidate.address?.description ?? ""): "
-      case .target: count > 1 ? "\(candidate.address?.description ?? ""): " : ""
+      case .resolverPath: "to the name server \(candidate.address?.description ?? "") "
+      case .target: count > 1 ? "\(candidate.address?.description ?? "") " : ""
       }
     var text: String
     switch route.decision {

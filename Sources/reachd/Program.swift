@@ -1,3 +1,5 @@
+internal import ReachAgent
+
 /// The program: reads the command line, runs one command, returns its exit status.
 enum Program {
   /// EX_USAGE of sysexits.h.
@@ -11,7 +13,7 @@ enum Program {
         console.out(Usage.text(for: command))
         return 0
       case .version:
-        console.out("reachd\n")
+        console.out(BuildInformation.text + "\n")
         return 0
       case .command(let name, let arguments):
         return try run(name, arguments, console)
@@ -23,6 +25,12 @@ enum Program {
   }
 
   private static func run(_ name: String, _ arguments: Arguments, _ console: Console) throws(UsageError) -> Int32 {
-    0
+    switch name {
+    case CommandSpec.run.name: return try RunCommand.run(arguments, console)
+    case CommandSpec.check.name: return CheckCommand.run(arguments, console)
+    case CommandSpec.probe.name: return try ProbeCommand.run(arguments, console)
+    case CommandSpec.plugins.name: return PluginsCommand.run(arguments, console)
+    default: throw UsageError(message: "there is no command '\(name)'")
+    }
   }
 }

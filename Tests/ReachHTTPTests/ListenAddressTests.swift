@@ -3,29 +3,21 @@ import ReachHTTP
 import Testing
 
 @Suite struct ListenAddressTests {
-  @Test(
-    "every form is read and written again",
-    arguments: ["127.0.0.1:10120", "[::1]:10120", ":10120", "unix:/run/reachd.sock", "0.0.0.0:0", "[fe80::1%eth0]:80"])
-  func reads(text: String) throws {
-    #expect(try ListenAddress(parsing: text).description == text)
-  }
-
-  @Test("localhost is 127.0.0.1")
-  func localhost() throws {
-    #expect(
-      try ListenAddress(parsing: "localhost:80") == .address(IPAddress(ipv4: 0x7f00_0001), port: 80))
-  }
+  static let loopback = IPAddress(ipv6High: 0, low: 1)
+  static let public4 = IPAddress(ipv4: 0xc000_0201)
 
   @Test(
-    "what is no address is refused with what to write instead",
+    "an address says how it is written, whether only this host gets there, and where a browser finds it",
     arguments: [
-      ("10120", "'10120' has no port: write host:port, [v6]:port, :port or unix:/PATH"),
-      ("a:b", "'a:b' has no usable port: write a number from 0 to 65535 behind the last colon"),
-      (":65536", "':65536' has no usable port: write a number from 0 to 65535 behind the last colon"),
-      ("::1:80", "'::1:80' is ambiguous: an IPv6 address stands in brackets, such as [::1]:10120"),
-      ("unix:a", "'unix:a' needs an absolute path, such as unix:/run/reachd/reachd.sock"),
-    ])
-  func refuses(text: String, message: String) {
-    #expect { try ListenAddress(parsing: text) } throws: { "\($0)" == message }
+      (ListenAddress.address(loopback, port: 80), "[::1]:80", true, "http://[::1]:80/"),
+      (.address(public4, port: 8080), "192.0.2.1:8080", false, "http://192.0.2.1:8080/"),
+      (.address(IPAddress(ipv4: 0), port: 80), "0.0.0.0:80", false, "http://localhost:80/"),
+      (.anyAddress(port: 10120), ":10120", false, "http://localhost:10120/"),
+      (.unix(path: "/run/reachd.sock"), "unix:/run/reachd.sock", true, nil),
+    ] as [(ListenAddress, String, Bool, String?)])
+  func describes(address: ListenAddress, text: String, isLocal: Bool, url: String?) {
+    #expect(address.description == text)
+    #expect(address.isLocal == isLocal)
+    #expect(address.url == url)
   }
 }

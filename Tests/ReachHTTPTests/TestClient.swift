@@ -44,41 +44,24 @@ struct TestClient: ~Copyable {
   }
 
   private static func connect(_ number: Int32, to address: ListenAddress) -> Int32 {
-    var storage = sockaddr_storage()
-    var length = MemoryLayout<sockaddr_in6>.size
     switch address {
+    case .address(let ip, let port): return connect(number, to: ip, port)
+    case .anyAddress(let port): return connect(number, to: IPAddress(ipv4: 0x7f00_0001), port)
+    case .descriptor: return -1
     case .unix(let path):
       var local = sockaddr_un()
       local.sun_family = sa_family_t(AF_UNIX)
       unsafe withUnsafeMutableBytes(of: &local.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-      length = MemoryLayout<sockaddr_un>.size
-      unsafe withUnsafeMutableBytes(of: &storage) { to in
-        unsafe withUnsafeBytes(of: &local) { unsafe to.copyMemory(from: $0) }
-      }
-    case .address(let ip, let port) where ip.family == .ipv6:
-      var six = sockaddr_in6()
-      six.sin6_family = sa_family_t(AF_INET6)
-      six.sin6_port = port.bigEndian
-      unsafe withUnsafeMutableBytes(of: &six.sin6_addr) { unsafe $0.copyBytes(from: ip.octets) }
-      unsafe withUnsafeMutableBytes(of: &storage) { to in
-        unsafe withUnsafeBytes(of: &six) { unsafe to.copyMemory(from: $0) }
-      }
-    case .address(_, let port), .anyAddress(let port):
-      var four = sockaddr_in()
-      four.sin_family = sa_family_t(AF_INET)
-      four.sin_port = port.bigEndian
-      four.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-      length = MemoryLayout<sockaddr_in>.size
-      unsafe withUnsafeMutableBytes(of: &storage) { to in
-        unsafe withUnsafeBytes(of: &four) { unsafe to.copyMemory(from: $0) }
-      }
-    case .descriptor: break
-    }
-    return unsafe withUnsafePointer(to: &storage) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe Glibc.connect(number, $0, socklen_t(length))
+      return unsafe withUnsafePointer(to: &local) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          unsafe Glibc.connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
       }
     }
+  }
+
+  private static func connect(_ number: Int32, to ip: IPAddress, _ port: UInt16) -> Int32 {
+    (try? Socket(number: number).connect(to: SocketAddress(ip, port: port))) == nil ? -1 : 0
   }
 
   func send(_ text: String) async throws {

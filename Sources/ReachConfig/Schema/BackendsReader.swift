@@ -9,7 +9,7 @@ struct BackendDefaults {
   var values: [String: OptionValue] = [:]
   var timeout: Duration?
   /// Every key that was written.
-  var keys: Set<String> = []
+  var keys: [String] = []
   /// `values` in the form that probes share.
   var shared = OptionValues()
 }

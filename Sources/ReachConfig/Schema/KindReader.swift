@@ -11,7 +11,7 @@ struct KindReader {
 
   /// The kind, and whether it is a name that ends in a dot; nil when it cannot be told, which has been noted.
   func read(_ fields: Fields) -> (kind: Target.Kind, isAbsolute: Bool)? {
-    let given = fields.keys.filter { Self.keys.contains($0) }
+    let given = fields.keys.filter(Self.keys.contains)
     guard let key = given.first, let node = fields[key] else {
       problems.error(
         "the target does not say what it is; write one of \(Self.keys.joined(separator: ", "))", at: fields.position)
@@ -33,10 +33,10 @@ struct KindReader {
 
   private func host(_ node: YAMLNode) -> (kind: Target.Kind, isAbsolute: Bool)? {
     reader.value(node, "host") { text throws(ValueError) in
-      if let address = try? AddressText.parse(text) {
+      if text.contains(":") || IPAddress.looksNumeric(text), let address = try? AddressText.parse(text) {
         throw ValueError("\(quoted(text)) is an address; write 'address: \(address)'")
       }
-      if !text.contains("://"), let colon = text.firstIndex(of: ":") {
+      if !text.hasScheme, let colon = text.firstIndex(of: ":") {
         let port = text[text.index(after: colon)...]
         if !port.isEmpty, port.utf8.allSatisfy({ (48...57).contains($0) }) {
           throw ValueError("\(quoted(text)) has a port; write it under 'port:'")
@@ -68,7 +68,7 @@ struct KindReader {
       if let endpoint = try? EndpointText(text), endpoint.port != nil {
         throw ValueError("\(quoted(text)) has a port; write it under 'port:'")
       }
-      if !IPAddress.looksNumeric(text), !text.contains("://"), (try? HostName(parsing: text)) != nil {
+      if !IPAddress.looksNumeric(text), !text.hasScheme, (try? HostName(parsing: text)) != nil {
         throw ValueError("\(quoted(text)) is a name; write 'host: \(text)'")
       }
       throw error

@@ -9,7 +9,7 @@ struct WrittenOptions {
   var timeout: Duration?
   var timeoutPosition = TextPosition.start
   /// Every key that was written.
-  var keys: Set<String> = []
+  var keys: [String] = []
 }
 
 /// Reads the options of backends, as far as their plugins declare them.
@@ -23,7 +23,7 @@ struct OptionReader {
   func read(_ node: YAMLNode, of backend: String, declared: [ProbeOption]?) -> WrittenOptions {
     let known = declared.map { ["timeout"] + $0.map(\.name) } ?? []
     let fields = Fields(node, in: "the options of \(backend)", known: known, problems: problems)
-    var written = WrittenOptions(keys: Set(fields.keys))
+    var written = WrittenOptions(keys: fields.keys)
     if let node = fields["timeout"] {
       written.timeout = reader.duration(node, "timeout")
       written.timeoutPosition = node.position

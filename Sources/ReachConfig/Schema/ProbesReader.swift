@@ -112,12 +112,12 @@ struct ProbesReader {
       }
       probe.timeout = timeout < round ? timeout : nil
     }
-    checkFit(probe, keys: backend.keys.union(written.keys), at: position, for: target)
+    checkFit(probe, keys: backend.keys + written.keys, at: position, for: target)
     return probe
   }
 
   /// Whether the probe can do something with such a target.
-  private func checkFit(_ probe: ConfiguredProbe, keys: Set<String>, at position: TextPosition, for target: Target) {
+  private func checkFit(_ probe: ConfiguredProbe, keys: [String], at position: TextPosition, for target: Target) {
     switch (probe.backend, target.kind) {
     case ("dns", .host): break
     case ("dns", _):

@@ -15,6 +15,12 @@ struct TargetsReader {
   // Of equal arrays one is kept, which every target that has it shares.
   private var probeLists: Set<[ConfiguredProbe]> = []
   private var labelLists: Set<[Label]> = []
+  private var standardLists: [StandardKey: [ConfiguredProbe]] = [:]
+
+  private struct StandardKey: Hashable {
+    let backends: [String]
+    let timeout: Duration
+  }
 
   init(problems: ProblemList, defaults: TargetPolicy, labelLimit: Int, probes: ProbesReader) {
     self.problems = problems
@@ -61,13 +67,13 @@ struct TargetsReader {
     let text = element.text
     do throws(ValueError) {
       if element.isEmpty { throw ValueError("a target is empty; write a host or an address, such as example.com:443") }
-      let isAddress = (try? IPAddress(parsing: text)) != nil
-      if element.isPlain, CoreScalar(text) == .ambiguous, !isAddress {
+      if element.isPlain, CoreScalar(text) == .ambiguous, (try? IPAddress(parsing: text)) == nil {
         throw ValueError("\(quoted(text)) is an ambiguous number; write a host or an address, such as example.com:443")
       }
       let target = try Target(shortForm: text, policy: defaults.capped)
       try checkName(target, at: element.position)
-      return keep(target, try probes.standard(for: target))
+      let list = try standardProbes(for: target)
+      return ConfiguredTarget(target: target, probes: list)
     } catch {
       problems.error(error.description, at: element.position)
       return nil
@@ -107,6 +113,16 @@ struct TargetsReader {
     return keep(target, probes.read(fields["probes"], at: element.position, for: target))
   }
 
+  /// The probes of a target that does not say, which most targets share.
+  private mutating func standardProbes(for target: Target) throws(ValueError) -> [ConfiguredProbe] {
+    let key = StandardKey(
+      backends: ProbesReader.defaults(for: target.kind, port: target.port), timeout: target.policy.timeout)
+    if let list = standardLists[key] { return list }
+    let list = probeLists.insert(try probes.standard(for: target)).memberAfterInsert
+    standardLists[key] = list
+    return list
+  }
+
   private mutating func keep(_ target: Target, _ list: [ConfiguredProbe]) -> ConfiguredTarget {
     ConfiguredTarget(target: target, probes: probeLists.insert(list).memberAfterInsert)
   }
@@ -123,8 +139,7 @@ struct TargetsReader {
 
   /// `example.com: 443`, which YAML reads as a map.
   private static func splitShortForm(_ element: YAMLNode) -> String? {
-    let entries = element.entries
-    guard entries.count == 1, let (key, value) = entries.first, key.kind == .scalar, value.kind == .scalar,
+    guard element.count == 2, let (key, value) = element.entries.first, key.kind == .scalar, value.kind == .scalar,
       !keys.contains(key.text), let port = UInt16(value.text), port > 0
     else { return nil }
     let text = "\(key.text):\(port)"
@@ -143,8 +158,8 @@ struct TargetsReader {
 
   /// The name as a metric's label has it: cut between two characters.
   private static func cut(_ name: String) -> String {
+    guard name.utf8.count > nameLimit else { return name }
     let octets = Array(name.utf8.prefix(nameLimit + 1))
-    guard octets.count > nameLimit else { return name }
     var end = nameLimit
     while end > 0, octets[end] & 0xc0 == 0x80 { end -= 1 }
     return String(decoding: octets[..<end], as: UTF8.self)

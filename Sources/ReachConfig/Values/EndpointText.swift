@@ -31,9 +31,9 @@ struct EndpointText {
     let colons = text.utf8.count { $0 == UInt8(ascii: ":") }
     if colons > 1 {
       host = .ipv6(text)
-    } else if let colon = text.firstIndex(of: ":") {
+    } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
       host = .other(String(text[..<colon]))
-      port = try PortText.parse(String(text[text.index(after: colon)...]), lowest: lowest)
+      port = try PortText.parse(String(text[text.utf8.index(after: colon)...]), lowest: lowest)
     } else {
       host = .other(text)
     }

@@ -6,6 +6,10 @@ extension HostName {
   /// `query` is in A-labels and lower case; `display` has U-labels where the name has any. Throws for an address, a
   /// URL, a label above 63 or a name above 253 octets, an empty label, and a character that no name has.
   public init(parsing text: String) throws(ValueError) {
+    if let name = Self.plain(text) {
+      self.init(query: name, display: name)
+      return
+    }
     try Self.checkShape(text)
     var name = text
     if name.hasSuffix(".") { name.removeLast() }
@@ -20,9 +24,37 @@ extension HostName {
     self.init(query: query, display: display)
   }
 
+  /// The name in lower case, when it is one beyond doubt: the usual case, in one pass over its octets.
+  private static func plain(_ text: String) -> String? {
+    var octets = Array(text.utf8)
+    if octets.last == UInt8(ascii: ".") { octets.removeLast() }
+    guard octets.count <= 253 else { return nil }
+    var start = 0
+    for index in 0...octets.count {
+      if index == octets.count || octets[index] == UInt8(ascii: ".") {
+        guard (1...63).contains(index - start), octets[start] != UInt8(ascii: "-"),
+          octets[index - 1] != UInt8(ascii: "-")
+        else { return nil }
+        let isPunycode =
+          index - start > 3 && octets[start] == UInt8(ascii: "x") && octets[start + 1] == UInt8(ascii: "n")
+        // A last label that begins with a digit might be a number, and the whole an address.
+        let isLast = index == octets.count
+        if isPunycode || isLast && (48...57).contains(octets[start]) { return nil }
+        start = index + 1
+        continue
+      }
+      switch octets[index] {
+      case 97...122, 48...57, UInt8(ascii: "-"), UInt8(ascii: "_"): break
+      case 65...90: octets[index] += 32
+      default: return nil
+      }
+    }
+    return String(decoding: octets, as: UTF8.self)
+  }
+
   private static func checkShape(_ text: String) throws(ValueError) {
     if text.isEmpty { throw ValueError("a host's name is empty; write one such as example.com") }
-    if text.contains("://") {
+    if text.hasScheme {
       throw ValueError("\(quoted(text)) is a URL; write the host alone, such as example.com, and its port")
     }
     if let space = text.unicodeScalars.first(where: { $0.properties.isWhitespace }) {

@@ -23,7 +23,7 @@ public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
       self = .unix(path: path)
       return
     }
-    if text.contains("://") {
+    if text.hasScheme {
       throw ValueError("\(quoted(text)) is a URL; write an address and a port, such as 127.0.0.1:10120")
     }
     let endpoint = try EndpointText(text, lowest: 0)

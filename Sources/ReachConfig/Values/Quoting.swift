@@ -20,6 +20,20 @@ func quoted(_ text: some StringProtocol) -> String {
   return result + "'"
 }
 
+extension String {
+  /// Whether it holds `://`, as a URL does.
+  var hasScheme: Bool {
+    guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
+    var rest = utf8[colon...]
+    while let next = rest.firstIndex(of: UInt8(ascii: ":")) {
+      rest = rest[next...]
+      if rest.starts(with: "://".utf8) { return true }
+      rest = rest.dropFirst()
+    }
+    return false
+  }
+}
+
 /// The candidate that the word is most like, if it is like one: at most a third of its letters differ.
 func closest(to word: String, among candidates: some Sequence<String>) -> String? {
   let letters = Array(word.lowercased().utf8)

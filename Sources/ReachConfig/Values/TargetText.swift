@@ -9,7 +9,7 @@ struct TargetText {
 
   init(_ text: String) throws(ValueError) {
     if text.isEmpty { throw ValueError("a target is empty; write a host or an address, such as example.com:443") }
-    if text.contains("://") {
+    if text.hasScheme {
       throw ValueError("\(quoted(text)) is a URL; write its host and port, such as example.com:443")
     }
     if text == "default" {

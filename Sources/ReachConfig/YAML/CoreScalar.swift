@@ -11,14 +11,25 @@ enum CoreScalar: Hashable {
   case string
 
   init(_ text: String) {
+    guard let first = text.utf8.first else {
+      self = .null
+      return
+    }
+    // Most texts begin like none of the words and numbers below.
+    guard Self.beginnings.contains(first) else {
+      self = .string
+      return
+    }
     switch text {
-    case "", "~", "null", "Null", "NULL": self = .null
+    case "~", "null", "Null", "NULL": self = .null
     case "true", "True", "TRUE": self = .boolean(true)
     case "false", "False", "FALSE": self = .boolean(false)
     case ".nan", ".NaN", ".NAN": self = .float
     default: self = Self.number(Array(text.utf8.prefix(Self.longestNumber + 1)))
     }
   }
+
+  private static let beginnings = Set("0123456789+-.~nNtTfF".utf8)
 
   /// A longer text is no number that anybody means.
   private static let longestNumber = 64

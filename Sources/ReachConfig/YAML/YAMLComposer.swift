@@ -202,6 +202,8 @@ struct YAMLComposer {
   }
 
   private func checkKeys(_ own: [UInt32]) {
+    // In a small map, looking through the keys before is quicker than a table of them.
+    let isSmall = own.count <= 32
     var lines: [ArraySlice<UInt8>: UInt32] = [:]
     for position in stride(from: 0, to: own.count, by: 2) {
       let record = node(own[position])
@@ -211,13 +213,22 @@ struct YAMLComposer {
         continue
       }
       let name = key(own[position])
-      if let first = lines[name] {
+      let first = isSmall ? line(of: name, among: own[..<position]) : lines[name]
+      if let first {
         let text = quoted(String(decoding: name, as: UTF8.self))
         problems.error("the key \(text) is already given on line \(first); remove one of them", at: place)
-      } else {
+      } else if !isSmall {
         lines[name] = record.line
       }
     }
+  }
+
+  private func line(of name: ArraySlice<UInt8>, among own: ArraySlice<UInt32>) -> UInt32? {
+    for position in stride(from: own.startIndex, to: own.endIndex, by: 2) {
+      let record = node(own[position])
+      if record.kind == .scalar, Int(record.count) == name.count, key(own[position]) == name { return record.line }
+    }
+    return nil
   }
 
   /// Takes `<<` out of the keys and values, and puts in what it names: explicit keys win, and of several maps the

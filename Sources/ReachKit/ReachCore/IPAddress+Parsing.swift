@@ -23,11 +23,13 @@ extension IPAddress {
   /// and hexadecimal prefixes, so that it can be no host's name.
   public static func looksNumeric(_ text: String) -> Bool {
     if text.utf8.contains(UInt8(ascii: ":")) { return true }
-    guard let last = text.split(separator: ".", omittingEmptySubsequences: true).last else { return false }
-    let isNumber = last.utf8.allSatisfy { (48...57).contains($0) }
+    guard let last = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: true).last else {
+      return false
+    }
+    let isNumber = last.allSatisfy { (48...57).contains($0) }
     let isHexadecimal =
-      (last.hasPrefix("0x") || last.hasPrefix("0X"))
-      && last.utf8.dropFirst(2).allSatisfy { hexadecimalValue($0) != nil }
+      (last.starts(with: "0x".utf8) || last.starts(with: "0X".utf8))
+      && last.dropFirst(2).allSatisfy { hexadecimalValue($0) != nil }
     return isNumber || isHexadecimal
   }
 

@@ -51,6 +51,9 @@ public struct JSONWriter: Sendable {
   /// Writes `null`.
   public mutating func null() { raw("null") }
 
+  /// Says that values of the same array or object stand in what this writer goes on behind.
+  public mutating func continueList() { needsComma = true }
+
   /// Writes a line feed between two values of a stream of lines.
   public mutating func endLine() {
     bytes.append(0x0a)

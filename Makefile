@@ -1,0 +1,76 @@
+# run · test · build · format · lint · bench · install — `make help` says what each does.
+#
+# Everything but `install` works on a fresh Debian 12, Debian 13 or Ubuntu 24.04 that has a Swift 6.3 toolchain in PATH:
+# packages that are missing are installed (.ci/packages.txt), which takes root or sudo the first time.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+
+# debug builds soonest; `make run CONFIGURATION=release` for what is installed.
+CONFIGURATION ?= debug
+CONFIG ?= etc/reachd.yaml
+DESTDIR ?=
+PREFIX ?= /usr
+SYSCONFDIR ?= /etc
+
+# SwiftPM's native build system: the preview of the other one writes shared libraries that cannot be found again.
+SWIFT_FLAGS := --build-system native
+BUILD := swift build $(SWIFT_FLAGS) -c $(CONFIGURATION)
+SOURCES := $(wildcard Package.swift Sources Plugins Tests Benchmarks)
+BENCHMARKS := $(firstword $(wildcard Benchmarks Tests/Benchmarks))
+# Plugins must not be writable for others (the agent refuses such), whatever the user's own umask.
+UMASK := umask 022
+
+.PHONY: help run test build format lint bench install packages toolchain clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+run: toolchain ## build, then run the agent on etc/reachd.yaml (CONFIG=FILE for another) until Ctrl-C
+	@$(UMASK)
+	.ci/install-packages build
+	$(BUILD)
+	exec .build/$(CONFIGURATION)/reachd run --config $(CONFIG) --log-format text
+
+test: toolchain ## build everything and run all tests
+	@.ci/install-packages build test
+	exec .ci/test $(SWIFT_FLAGS)
+
+build: toolchain ## build the agent and the plugins
+	@$(UMASK)
+	.ci/install-packages build
+	$(BUILD)
+
+format: toolchain ## format all Swift in place
+	@swift format --in-place --parallel --recursive $(SOURCES)
+
+lint: toolchain ## formatting, the project's own rules, and who imports whom
+	@$(UMASK)
+	.ci/install-packages build
+	swift format lint --strict --parallel --recursive $(SOURCES)
+	.ci/lint
+	swift build $(SWIFT_FLAGS) --explicit-target-dependency-import-check error
+
+bench: toolchain ## the project's own benchmark, in release
+	@$(UMASK)
+	.ci/install-packages build test
+	if [ -z "$(BENCHMARKS)" ]; then echo "There are no benchmarks here." >&2; exit 1; fi
+	exec swift run $(SWIFT_FLAGS) -c release --package-path $(BENCHMARKS)
+
+install: toolchain ## install a release build under DESTDIR: the agent, its plugins, the Swift runtime, a configuration
+	@$(UMASK)
+	DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' .ci/install $(SWIFT_FLAGS)
+
+packages: ## install the Debian packages that are missing
+	@.ci/install-packages build test
+
+toolchain:
+	@command -v swift >/dev/null || {
+	  echo "There is no swift in PATH. reachd needs the Swift $$(cat .swift-version) toolchain: swift.org/install/linux" >&2
+	  exit 1
+	}
+
+clean: ## remove what was built
+	@rm -rf .build $(if $(BENCHMARKS),$(BENCHMARKS)/.build)

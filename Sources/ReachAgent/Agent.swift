@@ -1,0 +1,176 @@
+internal import Glibc
+public import ReachConfig
+internal import ReachCore
+internal import ReachHTTP
+internal import ReachIO
+internal import ReachLog
+internal import ReachMetrics
+internal import ReachPluginHost
+internal import ReachProbe
+internal import ReachScheduler
+
+/// What the command line may say instead of the configuration.
+public struct AgentOverrides: Sendable {
+  /// Where to serve; empty: as configured.
+  public var listen: [ReachConfig.ListenAddress] = []
+  /// From which level on to log.
+  public var logLevel: LogSettings.Level?
+  /// How to write log lines.
+  public var logFormat: LogSettings.Format?
+  /// Whether log lines may be coloured.
+  public var isColoured = false
+  /// Nothing instead.
+  public init() {}
+}
+
+/// The agent: the parts of reachd on one event loop, wired together.
+public final class Agent: Sendable {
+  private let preparation: Preparation
+  private let loop: EventLoop
+  private let log: Logger
+  private let sink: DescriptorSink
+  private let board: TargetBoard
+  private let scheduler: Scheduler
+  private let server: HTTPServer
+  private let isStopping: LoopConfined<Bool>
+
+  private var targetCount: Int { board.targets.count }
+
+  /// How long `run` may take to end: the bound that the interface promises is two seconds.
+  private static let stopTime = Duration.milliseconds(1_500)
+
+  /// Builds everything and begins to listen; nothing is probed before `run`. Throws when the agent cannot start.
+  public init(_ preparation: Preparation, _ overrides: AgentOverrides = AgentOverrides()) throws(AgentError) {
+    guard let configuration = preparation.configuration else { throw AgentError("the configuration has errors") }
+    self.preparation = preparation
+    SignalWatch.ignoreBrokenPipes()
+    do { loop = try EventLoop() } catch { throw AgentError("no event loop: \(error)") }
+    isStopping = LoopConfined(false, on: loop)
+    (sink, log) = try Self.logging(configuration.log, overrides, loop)
+    let host = try ProbeHost.open(configuration, on: loop)
+    board = TargetBoard(
+      try Self.watched(configuration, preparation.plugins, host), agent: Self.series(of: preparation), loop: loop,
+      log: log)
+    scheduler = Scheduler(loop: loop) { [board] tag, event in board.observe(tag, event) }
+    let endpoint = Endpoint(board: board, host: host) { [sink] in sink.dropped }
+    server = HTTPServer(on: loop, routes: endpoint.routes) { [board] path, code in
+      board.agent.withState { $0.recordRequest(path: path, code: code) }
+    }
+    let addresses = overrides.listen.isEmpty ? configuration.listen : overrides.listen
+    do {
+      try server.listen(on: addresses.map(ReachHTTP.ListenAddress.init))
+    } catch {
+      throw AgentError("\(error)")
+    }
+  }
+
+  /// Runs on the calling thread until SIGTERM or SIGINT, then stops everything within two seconds. Throws when signals
+  /// cannot be had.
+  public func run() throws(AgentError) {
+    let signals: SignalWatch
+    do {
+      signals = try SignalWatch([SIGTERM, SIGINT, SIGHUP], on: loop) { [self] signal in received(signal) }
+    } catch {
+      throw AgentError("signals cannot be received: \(error)")
+    }
+    announce()
+    scheduler.add(board.targets.enumerated().map { ScheduledTarget($1.runner, tag: $0) })
+    loop.run()
+    withExtendedLifetime(signals) {}
+  }
+
+  // MARK: Start
+
+  private static func logging(
+    _ settings: LogSettings, _ overrides: AgentOverrides, _ loop: EventLoop
+  ) throws(AgentError) -> (DescriptorSink, Logger) {
+    let format: LogFormat =
+      switch overrides.logFormat ?? settings.format ?? .json {
+      case .json: .json
+      case .logfmt: .logfmt
+      case .text: .text(colour: overrides.isColoured)
+      }
+    let output: LogOutput =
+      switch settings.output {
+      case .standardError: .standardError
+      case .standardOutput: .standardOutput
+      case .file(let path): .file(path: path)
+      }
+    let level = LogLevel(rawValue: (overrides.logLevel ?? settings.level).rawValue) ?? .info
+    do {
+      let sink = try DescriptorSink(output, format: format, on: loop)
+      return (sink, Logger(level: level, sink: sink))
+    } catch {
+      throw AgentError("the log cannot be written (\(error)): see log.output in the configuration")
+    }
+  }
+
+  private static func watched(
+    _ configuration: Configuration, _ plugins: [PluginResult], _ host: ProbeHost
+  ) throws(AgentError) -> [WatchedTarget] {
+    var pool = BackendPool(plugins, host: host)
+    let detail = MetricsDetail(rawValue: configuration.metrics.detail.rawValue) ?? .standard
+    var watched: [WatchedTarget] = []
+    watched.reserveCapacity(configuration.targets.count)
+    for target in configuration.targets {
+      do {
+        let runner = RoundRunner(target: target.target, probes: try pool.probes(of: target), host: host)
+        watched.append(WatchedTarget(runner, detail: detail, on: host.loop))
+      } catch {
+        throw AgentError("target '\(target.target.name)': option '\(error.option)': \(error.message)")
+      }
+    }
+    return watched
+  }
+
+  private static func series(of preparation: Preparation) -> AgentSeries {
+    var series = AgentSeries(
+      version: BuildInformation.version, revision: BuildInformation.revision, swiftVersion: BuildInformation.swift)
+    series.plugins = preparation.plugins.compactMap(\.plugin).map { (plugin: $0.name, version: $0.version) }
+    series.isLastReloadSuccessful = true
+    series.lastReloadSuccess = WallClock.nanosecondsSinceEpoch()
+    return series
+  }
+
+  private func announce() {
+    for result in preparation.plugins {
+      switch result {
+      case .loaded(let plugin):
+        log.log(.pluginLoaded(plugin: plugin.name, file: plugin.file, version: plugin.version))
+      case .rejected(let plugin):
+        log.log(.pluginRejected(plugin: plugin.name, file: plugin.file ?? "", reason: plugin.reason))
+      }
+    }
+    log.log(.configLoaded(file: preparation.file, problems: preparation.problems.map(\.description)))
+    var started = LogEvent.agentStarted(
+      version: BuildInformation.version, config: preparation.file, targets: targetCount)
+    let places = server.addresses.map { $0.url ?? $0.description }
+    if !places.isEmpty { started.message += "; open " + places.joined(separator: " or ") }
+    log.log(started)
+  }
+
+  // MARK: Stop
+
+  private func received(_ signal: Int32) {
+    if signal == SIGHUP {
+      return log.log(
+        .selfCheck(
+          check: "reload", problem: "SIGHUP was received, but the configuration cannot be re-read yet",
+          remedy: "restart reachd"))
+    }
+    let isFirst = isStopping.withState { stopping in
+      defer { stopping = true }
+      return !stopping
+    }
+    if isFirst { loop.spawn { [self] in await stop() } }
+  }
+
+  private func stop() async {
+    log.log(.agentStopping(version: BuildInformation.version, config: preparation.file, targets: targetCount))
+    let deadline = loop.now().advanced(by: Self.stopTime)
+    await server.stop(by: loop.now().advanced(by: .milliseconds(500)))
+    await scheduler.stop(within: .milliseconds(500))
+    await sink.flush(until: deadline)
+    loop.stop()
+  }
+}

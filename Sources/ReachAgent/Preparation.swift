@@ -1,0 +1,48 @@
+internal import Glibc
+public import ReachConfig
+public import ReachPluginHost
+internal import ReachProbe
+
+/// A configuration that has been read, with the plugins it names: all that is known before anything runs.
+public struct Preparation: Sendable {
+  /// The configuration file's path, or what stands for one.
+  public let file: String
+  /// What came of each backend that is named.
+  public let plugins: [PluginResult]
+  /// The configuration; nil when it has errors.
+  public let configuration: Configuration?
+  /// Every problem, in the order of the file.
+  public let problems: [ConfigurationProblem]
+
+  /// Where the configuration is when nobody says.
+  public static let defaultFile = "/etc/reachd/reachd.yaml"
+
+  /// Reads a file and loads the plugins it names. Throws when the file cannot be read.
+  public static func load(file: String) throws(ConfigurationFileError) -> Preparation {
+    Preparation(try ConfigurationDocument(readingFile: file))
+  }
+
+  /// The configuration that holds where there is none: the standard backends with their defaults, and no targets.
+  public static func defaults() -> Preparation {
+    Preparation(ConfigurationDocument(parsing: [], file: "defaults"))
+  }
+
+  private init(_ document: ConfigurationDocument) {
+    let plugins = PluginHost.load(
+      document.backendNames, searchPath: document.pluginPath ?? PluginHost.defaultSearchPath)
+    let options = plugins.reduce(into: [String: [ProbeOption]]()) { $0[$1.name] = $1.plugin?.registration.options }
+    let result = document.resolve { options[$0] }
+    file = document.file
+    self.plugins = plugins
+    configuration = result.configuration
+    problems = result.problems
+  }
+
+  /// Why each backend that is named is not there.
+  public var rejections: [RejectedPlugin] { plugins.compactMap(\.rejection) }
+}
+
+extension Preparation {
+  /// Where the configuration is when nobody says, if there is a file.
+  public static var existingDefaultFile: String? { unsafe access(defaultFile, F_OK) == 0 ? defaultFile : nil }
+}

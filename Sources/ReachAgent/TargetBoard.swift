@@ -1,0 +1,100 @@
+internal import ReachAggregator
+internal import ReachCore
+internal import ReachIO
+internal import ReachLog
+internal import ReachMetrics
+internal import ReachScheduler
+
+/// Where every target stands: takes the rounds as they end, has them judged, counts them, and says what changed.
+///
+/// Isolation: on the event loop.
+final class TargetBoard: Sendable {
+  /// In the order of the configuration; a target's index is its tag in the scheduler.
+  let targets: [WatchedTarget]
+  /// What is counted of the agent itself.
+  let agent: LoopConfined<AgentSeries>
+
+  private let loop: EventLoop
+  private let log: Logger
+  private let firstRounds: LoopConfined<Int>
+
+  init(_ targets: [WatchedTarget], agent: AgentSeries, loop: EventLoop, log: Logger) {
+    self.targets = targets
+    self.agent = LoopConfined(agent, on: loop)
+    self.loop = loop
+    self.log = log
+    firstRounds = LoopConfined(targets.count, on: loop)
+  }
+
+  /// Whether every target has had its first round.
+  var isReady: Bool { firstRounds.withState { $0 == 0 } }
+
+  /// Takes what the scheduler tells of the target with this tag.
+  func observe(_ tag: Int, _ event: SchedulerEvent) {
+    guard targets.indices.contains(tag) else { return }
+    switch event {
+    case .started(let lag): agent.withState { $0.scheduleLag.record(lag) }
+    case .skipped(let rounds): skipped(rounds, of: targets[tag])
+    case .finished(let report): finished(report, of: targets[tag])
+    }
+  }
+
+  private func skipped(_ rounds: Int, of watched: WatchedTarget) {
+    agent.withState { $0.roundsSkipped &+= UInt64(max(0, rounds)) }
+    watched.series.withState { series in
+      for probe in watched.runner.probes {
+        for _ in 0..<max(0, min(rounds, 1_000)) { series.record(ProbeRun(probe: probe.name, outcome: .skipped)) }
+      }
+    }
+  }
+
+  private func finished(_ report: RoundReport, of watched: WatchedTarget) {
+    let wall = WallClock.nanosecondsSinceEpoch()
+    let target = watched.target
+    let verdict = Judge.verdict(on: report.findings, of: target)
+    let (update, state, isFirst) = watched.standing.withState { standing in
+      let isFirst = !standing.hasFinishedRound
+      standing.hasFinishedRound = true
+      standing.keep(report.runs, at: wall)
+      let update = standing.judge.absorb(verdict, under: target.policy, at: report.finishedAt, wall: wall)
+      return (update, standing.judge.state, isFirst)
+    }
+    watched.series.withState { $0.record(report) }
+    if log.isEnabled(.debug) {
+      for run in report.runs { log.log(.probeFinished(target: target, run: run)) }
+    }
+    publish(update, state, of: watched, at: report.finishedAt)
+    if isFirst { firstRounds.withState { $0 -= 1 } }
+    waitForHold(of: watched)
+  }
+
+  private func publish(_ update: TargetUpdate, _ state: TargetState, of watched: WatchedTarget, at now: Instant) {
+    if update.isStateChanged || !update.events.isEmpty {
+      watched.series.withState { series in
+        for event in update.events { series.record(event) }
+        series.update(state, at: now)
+      }
+    }
+    for event in update.events { log.log(.targetEvent(event, of: watched.target)) }
+  }
+
+  /// Comes back when a path verdict that waits has lasted for the target's `hold`.
+  private func waitForHold(of watched: WatchedTarget) {
+    watched.standing.withState { standing in
+      if let timer = standing.holdTimer { loop.cancel(timer) }
+      standing.holdTimer = standing.judge.holdEnds.map { due in
+        loop.schedule(at: due) { [weak self] in self?.holdEnded(of: watched) }
+      }
+    }
+  }
+
+  private func holdEnded(of watched: WatchedTarget) {
+    let now = loop.now()
+    let (update, state) = watched.standing.withState { standing in
+      standing.holdTimer = nil
+      let update = standing.judge.elapse(at: now, wall: WallClock.nanosecondsSinceEpoch())
+      return (update, standing.judge.state)
+    }
+    publish(update, state, of: watched, at: now)
+  }
+}

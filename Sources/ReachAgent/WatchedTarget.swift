@@ -1,0 +1,52 @@
+internal import ReachAggregator
+internal import ReachCore
+internal import ReachIO
+internal import ReachMetrics
+internal import ReachScheduler
+
+/// One target while the agent runs: how it is probed, how it stands, what is counted of it.
+final class WatchedTarget: Sendable {
+  /// What changes with every round.
+  struct Standing {
+    var judge = TargetJudge()
+    /// The newest run of each probe that has run.
+    var runs: [TargetView.LastRun] = []
+    /// Whether the first round has ended.
+    var hasFinishedRound = false
+    /// Set while a path verdict waits for its `hold` to end.
+    var holdTimer: TimerID?
+  }
+
+  let runner: RoundRunner
+  let series: LoopConfined<TargetSeries>
+  let standing: LoopConfined<Standing>
+
+  var target: Target { runner.target }
+
+  init(_ runner: RoundRunner, detail: MetricsDetail, on loop: EventLoop) {
+    self.runner = runner
+    let probes = runner.probes.map { ProbeDescription(name: $0.name, layer: $0.layer) }
+    series = LoopConfined(
+      TargetSeries(target: runner.target, probes: probes, detail: detail, at: loop.now()), on: loop)
+    standing = LoopConfined(Standing(), on: loop)
+  }
+
+  /// The target as it stands.
+  var view: TargetView {
+    standing.withState { TargetView(target: target, state: $0.judge.state, runs: $0.runs) }
+  }
+}
+
+extension WatchedTarget.Standing {
+  /// Keeps what is new of each probe. A run that was skipped leaves the one before standing.
+  mutating func keep(_ finished: [ProbeRun], at wall: Int64) {
+    for run in finished where run.outcome != .skipped {
+      let last = TargetView.LastRun(run: run, at: wall)
+      if let index = runs.firstIndex(where: { $0.run.probe == run.probe }) {
+        runs[index] = last
+      } else {
+        runs.append(last)
+      }
+    }
+  }
+}

@@ -1,0 +1,21 @@
+internal import ReachAgent
+internal import ReachConfig
+
+/// `reachd check`.
+enum CheckCommand {
+  static func run(_ arguments: Arguments, _ console: Console) -> Int32 {
+    let file = arguments.last("--config") ?? Preparation.defaultFile
+    do throws(ConfigurationFileError) {
+      let preparation = try Preparation.load(file: file)
+      for problem in preparation.problems { console.error("\(problem)\n") }
+      for rejection in preparation.rejections { console.error("\(file): warning: plugin \(rejection)\n") }
+      guard let configuration = preparation.configuration else { return 1 }
+      let count = configuration.targets.count
+      console.out("\(file) is valid: \(count) target\(count == 1 ? "" : "s")\n")
+      return 0
+    } catch {
+      console.error("\(error)\n")
+      return 1
+    }
+  }
+}
