@@ -42,12 +42,12 @@ struct LinkMonitorTests {
     {
       loop, stage, monitor in
       let inbox = ChangeInbox(monitor, on: loop)
-      #expect(monitor.finding(named: "va").state == .usable)
+      try await inbox.until { ["va", "vb"].allSatisfy { monitor.finding(named: $0).state == .usable } }
       #expect(monitor.finding(named: "va").medium == .wired)
       let before = monitor.links.first { $0.name == "va" }?.carrierChanges ?? 0
       try stage.ip("link set vb down")
       try await inbox.until { monitor.finding(named: "va").state == .noCarrier }
-      #expect(monitor.finding(named: "vb").state == .down)
+      try await inbox.until { monitor.finding(named: "vb").state == .down }
       #expect(monitor.links.first { $0.name == "va" }?.hasCarrier == false)
       #expect(monitor.links.first { $0.name == "va" }?.carrierChanges ?? 0 > before)
       try stage.ip("link set vb up")
@@ -65,7 +65,7 @@ struct LinkMonitorTests {
       let monitor = try LinkMonitor(loop: loop, session: try NetlinkSession(loop: loop))
       defer { monitor.stop() }
       let inbox = ChangeInbox(monitor, on: loop)
-      #expect(monitor.finding(named: "veth0").state == .usable)
+      try await inbox.until { monitor.finding(named: "veth0").state == .usable }
       try gateway.ip("link set veth1 down")
       try await inbox.until { monitor.finding(named: "veth0").state == .noCarrier }
     }
@@ -263,7 +263,7 @@ struct LinkMonitorTests {
       try stage.ip((pairs + ["link set l7 up", "link set r7 up"]).joined(separator: "\n"))
       try await inbox.until { inbox.kinds.contains(.resync) }
       #expect(monitor.links.count == 81)
-      #expect(monitor.finding(named: "l7").state == .usable)
+      try await inbox.until { monitor.finding(named: "l7").state == .usable }
       #expect(monitor.counters.overruns >= 1)
       #expect(monitor.counters.resyncs >= 1)
       #expect(inbox.changes.contains { $0.resyncDuration != nil })

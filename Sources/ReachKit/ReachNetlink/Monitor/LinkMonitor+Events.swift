@@ -6,6 +6,9 @@ internal import ReachIO
 extension LinkMonitor {
   /// The most datagrams that are read in one go; what is left wakes the loop again, after others had their turn.
   private static var batchLimit: Int { 256 }
+  /// The same once messages have been lost: then all that waits must go, or it would overwrite what is read anew with
+  /// what was before, and the message that set it right would be among the lost.
+  private static var drainLimit: Int { 1 << 20 }
 
   /// Reads what waits, brings the table up to date, and tells the handlers.
   func drain() {
@@ -22,7 +25,8 @@ extension LinkMonitor {
   /// Returns false when messages were lost.
   private func readBatch(_ state: inout State, _ change: inout NetworkChange) -> Bool {
     var isWhole = true
-    for _ in 0..<Self.batchLimit {
+    for turn in 0..<Self.drainLimit {
+      if isWhole, turn >= Self.batchLimit { return true }
       switch socket.receive(into: &state.buffer) {
       case .datagram(let count): take(count, &state, &change)
       case .truncated(let count):
@@ -31,8 +35,10 @@ extension LinkMonitor {
         isWhole = false
       case .stray: state.counts.strays &+= 1
       case .nothing: return isWhole
-      // ENOBUFS is said once; the socket goes on. Anything else is as good a reason to read anew.
-      case .failed: isWhole = false
+      case .failed(let code):
+        // ENOBUFS is said once, and the socket goes on. Anything else is as good a reason to read anew.
+        guard code.errno == ENOBUFS else { return false }
+        isWhole = false
       }
     }
     return isWhole

@@ -32,7 +32,7 @@ extension NetlinkSession {
 
   // MARK: Reading a dump
 
-  private enum DumpEnd {
+  enum DumpEnd {
     case complete([NetlinkMessage])
     /// Something was left out or lost on the way.
     case incomplete
@@ -53,7 +53,7 @@ extension NetlinkSession {
   }
 
   /// Reads up to the end of the dump even when it is spoilt: the kernel begins no other before that.
-  private func readDump(_ state: inout State) throws(SystemError) -> DumpEnd {
+  func readDump(_ state: inout State) throws(SystemError) -> DumpEnd {
     var messages: [NetlinkMessage] = []
     var isSpoilt = false
     for _ in 0..<Self.datagramLimit {

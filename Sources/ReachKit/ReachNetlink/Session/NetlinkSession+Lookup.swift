@@ -1,3 +1,4 @@
+internal import CReachLinux
 internal import Glibc
 internal import ReachCore
 internal import ReachIO
@@ -11,8 +12,13 @@ extension NetlinkSession {
   /// (`EADDRNOTAVAIL`), or EINVAL came where it cannot be told from a malformed request.
   public func lookup(_ query: RouteQuery) -> RouteAnswer {
     let answer = ask(query)
-    guard case .refused(let code) = answer, code.errno == EINVAL else { return answer }
-    return explainInvalid(query)
+    guard case .refused(let code) = answer, code.errno == EINVAL || code.errno == ENETUNREACH else { return answer }
+    // EINVAL is a blackhole, or a request the kernel cannot read; both, by kernel, answer a source that is not ours.
+    if code.errno == EINVAL, !isEncoderProven(query.destination.family) { return .fault(code) }
+    if let source = query.source, source.family == query.destination.family, !isOwn(source) {
+      return .fault(FaultCode(errno: EADDRNOTAVAIL))
+    }
+    return answer
   }
 
   private func ask(_ query: RouteQuery) -> RouteAnswer {
@@ -24,14 +30,12 @@ extension NetlinkSession {
     }
   }
 
-  /// EINVAL is the answer of a blackhole, to a source that is not ours, and to a request the kernel cannot read.
-  private func explainInvalid(_ query: RouteQuery) -> RouteAnswer {
-    guard isEncoderProven(query.destination.family) else { return .fault(FaultCode(errno: EINVAL)) }
-    guard query.source != nil else { return .refused(FaultCode(errno: EINVAL)) }
-    var unbound = query
-    unbound.source = nil
-    if case .refused(let code) = ask(unbound), code.errno == EINVAL { return .refused(code) }
-    return .fault(FaultCode(errno: EADDRNOTAVAIL))
+  /// Whether the address is one of this host. The list of addresses has the last word, since the address of an
+  /// interface in a VRF is local only there; when it cannot be had, the benefit of the doubt.
+  private func isOwn(_ address: IPAddress) -> Bool {
+    if case .route(let route) = ask(RouteQuery(destination: address)), Int(route.type) == RTN_LOCAL { return true }
+    guard let own = try? addresses() else { return true }
+    return own.contains { $0.address == address }
   }
 
   /// Whether the kernel has read a request of that family. Tried once with an address every host has: any other answer

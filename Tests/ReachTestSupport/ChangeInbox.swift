@@ -1,23 +1,27 @@
-import ReachCore
-import ReachIO
-import ReachNetlink
+internal import ReachCore
+public import ReachIO
+public import ReachNetlink
 
-/// Lets a test on the loop wait for what a monitor tells.
+/// Lets a test on the loop wait for what a link monitor tells.
+///
+/// The kernel settles an interface's operating state a moment after the command that changes it has returned, so a test
+/// waits for the state it stages: `try await inbox.until { monitor.finding(named: "veth0").state == .usable }`.
 ///
 /// Isolation: on the loop.
-final class ChangeInbox: Sendable {
+public final class ChangeInbox: Sendable {
   private struct State {
     var changes: [NetworkChange] = []
     var waiter: CheckedContinuation<Void, Never>?
   }
 
   /// What was waited for did not come.
-  struct TimedOut: Error {}
+  public struct TimedOut: Error {}
 
   private let loop: EventLoop
   private let state: LoopConfined<State>
 
-  init(_ monitor: LinkMonitor, on loop: EventLoop) {
+  /// An inbox for all that the monitor tells from now on.
+  public init(_ monitor: LinkMonitor, on loop: EventLoop) {
     self.loop = loop
     state = LoopConfined(State(), on: loop)
     monitor.onChange { [self] change in
@@ -27,14 +31,15 @@ final class ChangeInbox: Sendable {
   }
 
   /// What has been told since `clear()`.
-  var changes: [NetworkChange] { state.withState { $0.changes } }
+  public var changes: [NetworkChange] { state.withState { $0.changes } }
   /// Of what kinds that was.
-  var kinds: NetworkChange.Kinds { changes.reduce(into: []) { $0.formUnion($1.kinds) } }
+  public var kinds: NetworkChange.Kinds { changes.reduce(into: []) { $0.formUnion($1.kinds) } }
 
-  func clear() { state.withState { $0.changes.removeAll() } }
+  /// Forgets what has been told.
+  public func clear() { state.withState { $0.changes.removeAll() } }
 
   /// Waits until `holds` does, which is asked again after each change; throws when half a minute passes without it.
-  func until(_ holds: () -> Bool) async throws {
+  public func until(_ holds: () -> Bool) async throws {
     let deadline = loop.now().advanced(by: .seconds(30))
     let timer = loop.schedule(at: deadline) { self.wake() }
     defer { loop.cancel(timer) }
