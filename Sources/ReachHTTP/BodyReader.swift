@@ -22,7 +22,8 @@ private final class BodyReader {
     while sent == piece.count {
       piece.removeAll(keepingCapacity: true)
       sent = 0
-      guard source?.next(into: &piece) == true else { return nil }
+      // A source that appends nothing is taken to be at its end, whatever it says.
+      guard source?.next(into: &piece) == true, !piece.isEmpty else { return nil }
     }
     let count = min(buffer.count, piece.count - sent)
     unsafe buffer.copyBytes(from: piece[sent..<(sent + count)])

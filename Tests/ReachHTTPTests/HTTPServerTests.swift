@@ -217,6 +217,26 @@ final class Answers: Sendable {
     #expect(reply.body == Numbers.expected(100_000))
   }
 
+  @Test(
+    "a body without a byte is an answer too, and a source that never ends it does not hang", .timeLimit(.minutes(1)))
+  func empty() async throws {
+    struct Nothing: ChunkSource {
+      mutating func next(into bytes: inout [UInt8]) -> Bool { true }
+    }
+    let replies = try await withEventLoop { loop in
+      var routes = HTTPRoutes()
+      routes.add("/bytes") { _ in .text("") }
+      routes.add("/chunks") { _ in HTTPResponse(contentType: "text/plain", body: .chunks(Nothing())) }
+      let server = try Self.start(loop, routes: routes)
+      let bytes = try await Self.ask(server, loop, "GET /bytes HTTP/1.1\r\nHost: a\r\n\r\n")
+      let chunks = try await Self.ask(server, loop, "GET /chunks HTTP/1.1\r\nHost: a\r\n\r\n")
+      await server.stop(by: loop.now())
+      return [bytes, chunks]
+    }
+    #expect(replies.map(\.status) == [200, 200])
+    #expect(replies.allSatisfy { $0.body.isEmpty })
+  }
+
   @Test("HTTP/1.0 gets a body without chunks, ended by the connection's end", .timeLimit(.minutes(1)))
   func oldClient() async throws {
     let reply = try await withEventLoop { loop in
