@@ -75,8 +75,7 @@ struct ConnectPlan {
   }
 
   private static func route(to address: IPAddress, _ finding: RouteFinding?) -> Route {
-    if address.isLoopback { return .local }
-    guard let finding else { return .unknown }
+    guard let finding else { return address.isLoopback ? .local : .unknown }
     return finding.decision == .local ? .local : .leaving
   }
 
