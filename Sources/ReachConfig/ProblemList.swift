@@ -5,7 +5,11 @@ final class ProblemList {
   /// So many problems say that the file is not what it should be; more of them would only cost memory.
   static let limit = 10_000
 
+  /// Whether no more problems are taken.
+  var isFull: Bool { found.count >= Self.limit }
+
   private let file: String
+  private var isCut = false
   private var found: Set<ConfigurationProblem> = []
 
   init(file: String, adding earlier: [ConfigurationProblem] = []) {
@@ -17,13 +21,23 @@ final class ProblemList {
   func warning(_ message: String, at position: TextPosition) { add(.warning, message, position) }
 
   private func add(_ severity: ConfigurationProblem.Severity, _ message: String, _ position: TextPosition) {
-    guard found.count < Self.limit else { return }
+    guard !isFull else {
+      isCut = true
+      return
+    }
     found.insert(
       ConfigurationProblem(severity, file: file, line: position.line, column: position.column, message: message))
   }
 
   /// The problems in the order of the file; those of one place in the order of their texts.
   var sorted: [ConfigurationProblem] {
-    found.sorted { ($0.line, $0.column, $0.message) < ($1.line, $1.column, $1.message) }
+    var sorted = found.sorted { ($0.line, $0.column, $0.message) < ($1.line, $1.column, $1.message) }
+    if isCut, let last = sorted.last {
+      sorted.append(
+        ConfigurationProblem(
+          .error, file: file, line: last.line, column: last.column,
+          message: "there are more than \(Self.limit) problems; the rest is left out"))
+    }
+    return sorted
   }
 }

@@ -146,6 +146,14 @@ import Testing
       ])
   }
 
+  @Test("more problems than anybody reads are cut, and it is said")
+  func manyProblems() {
+    let text = "targets:\n" + (0..<10_001).map { "- a b\($0)\n" }.joined()
+    let problems = ConfigurationFiles.resolve(text).problems
+    #expect(problems.count == 10_001)
+    #expect(problems.last?.message == "there are more than 10000 problems; the rest is left out")
+  }
+
   @Test("equal probes and labels of many targets share their storage")
   func sharing() throws {
     let targets = (0..<3).map {

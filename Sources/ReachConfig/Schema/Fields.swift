@@ -32,7 +32,8 @@ struct Fields {
       let name = key.text
       if let prefix, name.hasPrefix(prefix) { continue }
       guard known.isEmpty || known.contains(name) else {
-        let hint = closest(to: name, among: known).map { "did you mean '\($0)'?" }
+        // Looking for what was meant takes time, and nobody would see it.
+        let hint = problems.isFull ? nil : closest(to: name, among: known).map { "did you mean '\($0)'?" }
         problems.error(
           "unknown key \(quoted(name)) in \(section); \(hint ?? "known are \(known.joined(separator: ", "))")",
           at: key.position)
