@@ -1,0 +1,151 @@
+internal import ReachCore
+internal import ReachIO
+
+/// The channels: one in use for each server and way of asking, and those that still end their last queries.
+///
+/// A UDP socket serves many queries, which is what makes a query cheap. It is replaced when a server stays silent on
+/// it, when the kernel refuses to send on it (its local address may have gone), and after some hundreds of queries, so
+/// that neither a stale path nor a guessed port lasts. Touched on the loop alone.
+struct ChannelPool {
+  /// A reply, and whom it concerns.
+  struct Arrival {
+    let job: UInt64
+    let ticket: Resolution.Ticket
+    let server: Nameserver
+    let typeName: String
+    let reply: DNSReply
+  }
+
+  /// Makes the handler for a channel's sockets, given the channel's number.
+  typealias HandlerMaker = (UInt64) -> @Sendable (Int32, Readiness) -> Void
+
+  private static let mostQueriesPerSocket = 512
+
+  private let loop: EventLoop
+  private var current: [ChannelKey: Channel] = [:]
+  private var open: [UInt64: Channel] = [:]
+  private var arrivals: [Arrival] = []
+  private var arrivalsTaken = 0
+  private var lastNumber: UInt64 = 0
+
+  init(loop: EventLoop) { self.loop = loop }
+
+  /// How many channels are open.
+  var count: Int { open.count }
+
+  /// Whether c-ares holds queries that nobody waits for.
+  var needsSweep: Bool { open.values.contains { $0.core.held > $0.core.awaited } }
+
+  /// Sends a query. Returns nil when it could not even be tried; the reason arrives as its reply.
+  mutating func send(
+    _ order: Resolution.Order, for job: UInt64, to key: ChannelKey, handler: HandlerMaker
+  ) -> Exchange? {
+    for isLastTry in [false, true] {
+      let channel: Channel
+      do throws(LocalFault) {
+        channel = try self.channel(for: key, handler: handler)
+      } catch {
+        add(.fault(error), order, job, key.server)
+        return nil
+      }
+      let isReused = channel.sent > 0
+      let exchange = Exchange(job: job, order: order, channel: channel.core)
+      channel.send(exchange)
+      guard exchange.isDone else {
+        collect(channel)
+        return exchange
+      }
+      if isReused, !isLastTry, key.transport == .udp {
+        // What the old socket said of this query is not believed.
+        let kept = channel.core.takeArrivals().filter { $0.exchange !== exchange }
+        for arrival in kept { add(arrival.reply, arrival.exchange) }
+        retire(channel)
+        continue
+      }
+      collect(channel)
+      return nil
+    }
+    return nil
+  }
+
+  /// Lets c-ares work on a socket.
+  mutating func process(_ number: UInt64, _ descriptor: Int32, _ readiness: Readiness) {
+    guard let channel = open[number] else { return }
+    channel.process(descriptor, readiness)
+    collect(channel)
+  }
+
+  /// The next reply that has come in.
+  mutating func nextArrival() -> Arrival? {
+    guard arrivalsTaken < arrivals.count else {
+      arrivals.removeAll(keepingCapacity: true)
+      arrivalsTaken = 0
+      return nil
+    }
+    defer { arrivalsTaken += 1 }
+    return arrivals[arrivalsTaken]
+  }
+
+  /// The query has stayed unanswered: when nothing has come since it was sent, its socket is replaced.
+  mutating func suspect(_ exchange: Exchange) {
+    let core = exchange.channel
+    guard core.key.transport == .udp, core.received == exchange.receivedBefore else { return }
+    if let channel = current[core.key], channel.core === core { retire(channel) }
+  }
+
+  /// Nobody waits for these queries any more.
+  mutating func abandon(_ exchanges: [Exchange]) {
+    for exchange in exchanges {
+      exchange.channel.abandon(exchange)
+      guard let channel = open[exchange.channel.number], channel.core.awaited == 0 else { continue }
+      if current[channel.core.key] === channel {
+        channel.cancelAbandoned()
+      } else {
+        open[channel.number] = nil
+      }
+    }
+  }
+
+  /// Lets c-ares give up what is older than its timeout.
+  mutating func sweep() {
+    for channel in open.values where channel.core.held > 0 {
+      channel.sweep()
+      collect(channel)
+    }
+  }
+
+  private mutating func channel(for key: ChannelKey, handler: HandlerMaker) throws(LocalFault) -> Channel {
+    if let channel = current[key] {
+      if key.transport == .tcp || channel.sent < Self.mostQueriesPerSocket { return channel }
+      retire(channel)
+    }
+    lastNumber += 1
+    let channel = try Channel(key: key, number: lastNumber, loop: loop, onReady: handler(lastNumber))
+    current[key] = channel
+    open[lastNumber] = channel
+    return channel
+  }
+
+  /// Takes no more queries on the channel, and ends it once its last is answered.
+  private mutating func retire(_ channel: Channel) {
+    if current[channel.core.key] === channel { current[channel.core.key] = nil }
+    if channel.core.awaited == 0 { open[channel.number] = nil }
+  }
+
+  private mutating func collect(_ channel: Channel) {
+    for arrival in channel.core.takeArrivals() { add(arrival.reply, arrival.exchange) }
+    if channel.core.awaited == 0, current[channel.core.key] !== channel { open[channel.number] = nil }
+  }
+
+  private mutating func add(_ reply: DNSReply, _ exchange: Exchange) {
+    arrivals.append(
+      Arrival(
+        job: exchange.job, ticket: exchange.ticket, server: exchange.channel.key.server,
+        typeName: exchange.question.typeName, reply: reply))
+  }
+
+  private mutating func add(_ reply: DNSReply, _ order: Resolution.Order, _ job: UInt64, _ server: Nameserver) {
+    arrivals.append(
+      Arrival(job: job, ticket: order.ticket, server: server, typeName: order.question.typeName, reply: reply))
+  }
+}
