@@ -43,7 +43,7 @@ public struct ConformanceCase: Sendable {
 /// - no descriptor and no timer is left behind.
 ///
 /// What the registration says of itself is checked as by `registrationViolations`. Allowances for a busy machine are
-/// wide: a second for what should take none. Needs what `NamespaceSupport.isAvailable` tells of.
+/// wide: two seconds for what should take none. Needs what `NamespaceSupport.isAvailable` tells of.
 public func conformanceViolations(
   of registration: Registration,
   _ stage: @escaping @Sendable (EventLoop, NetworkStage) throws -> [ConformanceCase]
@@ -75,7 +75,7 @@ private func options(of situation: ConformanceCase, for registration: Registrati
 /// One backend in one situation. Lives on the loop.
 private struct ConformanceTrial: Sendable {
   private static let timeout = Duration.milliseconds(200)
-  private static let grace = Duration.seconds(1)
+  private static let grace = Duration.seconds(2)
   private static let repetitions = 20
 
   let situation: ConformanceCase

@@ -64,9 +64,9 @@ private struct FlawedProbe: ProbeBackend {
     case .kind: return .tcp([])
     case .count: return .route([RouteFinding(.local)])
     case .fault: throw LocalFault(.backendMissing)
-    case .lateness: await loop.sleep(until: context.deadline.advanced(by: .milliseconds(1200)))
+    case .lateness: await loop.sleep(until: context.deadline.advanced(by: .milliseconds(2300)))
     case .deafness:
-      let nap = loop.spawn { await loop.sleep(until: min(context.deadline, loop.now().advanced(by: .seconds(2)))) }
+      let nap = loop.spawn { await loop.sleep(until: min(context.deadline, loop.now().advanced(by: .seconds(4)))) }
       await nap.value
     case .leak: _ = dup(0)
     }
