@@ -65,8 +65,8 @@ extension RouteInquiry {
 
   /// What an answer without a route comes to.
   private mutating func failure(_ answer: RouteAnswer, _ query: RouteQuery) -> RouteFinding {
-    // Kernels differ in the errno for a source that is not this host's, so any refusal may mean that.
-    if let failure = sourceFailure() { return failure }
+    // IPv4 checks the source itself, which the session tells apart from a missing route. IPv6 does not.
+    if query.destination.family == .ipv6, let failure = sourceFailure() { return failure }
     switch answer {
     case .route: return RouteFinding(.fault(FaultCode(errno: EINVAL)))
     case .refused(let code):
@@ -74,8 +74,8 @@ extension RouteInquiry {
       let reason = Reason(routeError: code, family: query.destination.family, isScoped: isScoped)
       return RouteFinding(reason.map { .refused($0) } ?? .fault(code))
     case .fault(let code):
-      // A rule on the source can refuse with EINVAL too, which cannot be told from a bad source but by asking for it.
-      return RouteFinding(code.errno == EADDRNOTAVAIL && source != nil ? .refused(.routeBlackhole) : .fault(code))
+      let isForeign = code.errno == EADDRNOTAVAIL && source != nil
+      return RouteFinding(isForeign ? .refused(.localAddressMissing) : .fault(code))
     }
   }
 

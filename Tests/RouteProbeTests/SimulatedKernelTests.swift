@@ -37,17 +37,19 @@ import Testing
       kernel.finding(for: "203.0.113.9", from: SourceBinding(interface: "eth0")).decision == .refused(.scopeNoDevice))
   }
 
-  @Test("whatever errno a bad source gets, it is missing; with a good one the errno means the route")
+  @Test("a source that is not this host's is missing; with one that is the errno means the route")
   func sources() {
-    for code in [EINVAL, ENETUNREACH, EADDRNOTAVAIL] {
+    let foreign = SimulatedKernel { _ in .fault(FaultCode(errno: EADDRNOTAVAIL)) }
+    #expect(
+      foreign.finding(for: "203.0.113.9", from: SourceBinding(address: "192.0.2.7")).decision
+        == .refused(.localAddressMissing))
+    for (code, meant) in [(EINVAL, Reason.routeBlackhole), (ENETUNREACH, .noRoute), (EACCES, .routeProhibit)] {
       for isLocal in [true, false] {
         let kernel = SimulatedKernel { query in
-          if query.destination == "192.0.2.7", isLocal { return .route(.to(query, type: RouteType.local)) }
-          let fault = FaultCode(errno: code)
-          return code == EADDRNOTAVAIL && query.source != nil ? .fault(fault) : .refused(FaultCode(errno: ENETUNREACH))
+          if query.destination == "2001:db8::7", isLocal { return .route(.to(query, type: RouteType.local)) }
+          return .refused(FaultCode(errno: code))
         }
-        let decision = kernel.finding(for: "203.0.113.9", from: SourceBinding(address: "192.0.2.7")).decision
-        let meant: Reason = code == EADDRNOTAVAIL ? .routeBlackhole : .noRoute
+        let decision = kernel.finding(for: "2001:db8::9", from: SourceBinding(address: "2001:db8::7")).decision
         #expect(decision == .refused(isLocal ? meant : .localAddressMissing))
       }
     }
