@@ -14,18 +14,26 @@ public final class RoundRunner: Sendable {
   public let host: ProbeHost
 
   let probeSet: ProbeSet
-  let initialCandidates: [Candidate]
 
-  /// A runner of these probes, given in any order.
+  /// A runner of these probes, given in any order. Probes that stand in their order already are kept as they are, so
+  /// that targets with the same plan can share one array of it.
   public init(target: Target, probes: [PlannedProbe], host: ProbeHost) {
     self.target = target
     self.host = host
-    let needsNames = if case .host = target.kind { true } else { false }
-    // Only a name has anything to resolve.
-    self.probes = probes.filter { $0.layer != .dns || needsNames }.enumerated()
-      .sorted { ($0.element.layer.turn, $0.offset) < ($1.element.layer.turn, $1.offset) }.map(\.element)
+    let hasName = if case .host = target.kind { true } else { false }
+    self.probes = Self.isInOrder(probes, hasName: hasName) ? probes : Self.inOrder(probes, hasName: hasName)
     probeSet = self.probes.reduce(into: ProbeSet()) { $0.insert(ProbeSet(layer: $1.layer)) }
-    initialCandidates = Self.candidates(of: target.kind, defaultPath: host.defaultPath)
+  }
+
+  /// The probes by their turn; only a name has anything to resolve.
+  private static func inOrder(_ probes: [PlannedProbe], hasName: Bool) -> [PlannedProbe] {
+    probes.filter { $0.layer != .dns || hasName }.enumerated()
+      .sorted { ($0.element.layer.turn, $0.offset) < ($1.element.layer.turn, $1.offset) }.map(\.element)
+  }
+
+  private static func isInOrder(_ probes: [PlannedProbe], hasName: Bool) -> Bool {
+    guard hasName || !probes.contains(where: { $0.layer == .dns }) else { return false }
+    return zip(probes, probes.dropFirst()).allSatisfy { $0.layer.turn <= $1.layer.turn }
   }
 
   /// Runs one round by itself, outside any schedule, and reports it.
@@ -60,7 +68,8 @@ public final class RoundRunner: Sendable {
   /// Runs one round into `progress`. Returns early when its task is cancelled.
   func run(until deadline: Instant, into progress: LoopConfined<RoundProgress>, log: (any ProbeLog)? = nil) async {
     progress.withState {
-      $0.begin(probeSet, candidates: initialCandidates, runs: probes.count, at: host.loop.now())
+      let candidates = Self.candidates(of: target.kind, defaultPath: host.defaultPath)
+      $0.begin(probeSet, candidates: candidates, runs: probes.count, at: host.loop.now())
     }
     for index in probes.indices {
       await run(probes[index], until: deadline, into: progress, log: log)

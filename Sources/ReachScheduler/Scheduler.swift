@@ -130,12 +130,13 @@ public final class Scheduler: Sendable {
   private func start(_ round: SchedulerState.Round) {
     guard let slot = core.withState({ $0.slot(of: round.key) }) else { return }
     observer(slot.tag, .started(lag: round.lag))
-    let (runner, progress) = (slot.runner, slot.progress)
+    let runner = slot.runner
+    let progress = LoopConfined(RoundProgress(), on: loop)
     let task = loop.spawn {
       await runner.run(until: round.deadline, into: progress)
       self.ended(round, progress)
     }
-    core.withState { $0.began(round.key, task) }
+    core.withState { $0.began(round.key, task, progress) }
   }
 
   private func ended(_ round: SchedulerState.Round, _ progress: LoopConfined<RoundProgress>) {
@@ -160,9 +161,9 @@ public final class Scheduler: Sendable {
   }
 
   private func giveUp(_ key: SchedulerState.Key, _ number: UInt32) {
-    guard let slot = core.withState({ $0.gaveUp(key) }) else { return }
+    guard let slot = core.withState({ $0.gaveUp(key) }), let progress = slot.progress else { return }
     slot.task?.cancel()
-    let report = slot.progress.withState { $0.takeOverrunReport(of: slot.runner.probes, at: loop.now()) }
+    let report = progress.withState { $0.takeOverrunReport(of: slot.runner.probes, at: loop.now()) }
     observer(slot.tag, .finished(report))
   }
 }

@@ -8,7 +8,8 @@ struct SchedulerCore {
     let key: SchedulerState.Key
     let runner: RoundRunner
     let tag: Int
-    let progress: LoopConfined<RoundProgress>
+    /// Of the round that runs; made for each, since few targets have one at any moment.
+    var progress: LoopConfined<RoundProgress>?
     var task: Task<Void, Never>?
   }
 
@@ -55,8 +56,7 @@ struct SchedulerCore {
     let key = schedule.add(
       name: subject.name, interval: subject.policy.interval, timeout: subject.policy.timeout, at: now)
     while slots.count <= Int(key.index) { slots.append(nil) }
-    slots[Int(key.index)] = Slot(
-      key: key, runner: target.runner, tag: target.tag, progress: LoopConfined(RoundProgress(), on: loop))
+    slots[Int(key.index)] = Slot(key: key, runner: target.runner, tag: target.tag)
     keys[subject.name] = key
   }
 
@@ -76,12 +76,13 @@ struct SchedulerCore {
 
   // MARK: Rounds
 
-  mutating func began(_ key: SchedulerState.Key, _ task: Task<Void, Never>) {
+  mutating func began(_ key: SchedulerState.Key, _ task: Task<Void, Never>, _ progress: LoopConfined<RoundProgress>) {
     unfinished += 1
     counts.started &+= 1
     // An observer may have removed the target, or stopped everything, while it was told of the start.
     guard slot(of: key) != nil, !isStopped else { return task.cancel() }
     slots[Int(key.index)]?.task = task
+    slots[Int(key.index)]?.progress = progress
   }
 
   /// Takes note of a round's end. Returns nil when nobody is to be told.
@@ -98,6 +99,7 @@ struct SchedulerCore {
     if disposition == .starved { counts.skipped &+= 1 }
     guard let slot = slot(of: round.key) else { return nil }
     slots[Int(round.key.index)]?.task = nil
+    slots[Int(round.key.index)]?.progress = nil
     return (slot.tag, disposition)
   }
 
