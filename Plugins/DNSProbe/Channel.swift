@@ -90,6 +90,11 @@ final class Channel {
     if readiness.contains(.error) { core.drainErrors(descriptor) }
   }
 
+  /// Lets c-ares read from every socket that it reads from, ready or not.
+  func readWaiting() {
+    for descriptor in core.readDescriptors { process(descriptor, .readable) }
+  }
+
   /// Lets c-ares give up the queries that are older than its timeout.
   func sweep() {
     guard let handle = unsafe handle else { return }

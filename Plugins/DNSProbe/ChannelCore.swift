@@ -128,6 +128,9 @@ final class ChannelCore {
 
   // MARK: Sockets
 
+  /// The sockets that are read from: a UDP socket always, a TCP socket once it is no longer being connected.
+  var readDescriptors: [Int32] { sockets.filter { $0.interest == .readable }.map(\.descriptor) }
+
   /// c-ares wants to hear of a socket.
   func watch(_ descriptor: Int32, readable: Bool, writable: Bool) {
     var interest: Readiness = []

@@ -75,6 +75,16 @@ struct ChannelPool {
     collect(channel)
   }
 
+  /// Takes in what waits in the sockets of the queries that are open.
+  mutating func readWaiting(for exchanges: [Exchange]) {
+    var seen: Set<UInt64> = []
+    for exchange in exchanges where !exchange.isDone && seen.insert(exchange.channel.number).inserted {
+      guard let channel = open[exchange.channel.number] else { continue }
+      channel.readWaiting()
+      collect(channel)
+    }
+  }
+
   /// The next reply that has come in.
   mutating func nextArrival() -> Arrival? {
     guard arrivalsTaken < arrivals.count else {

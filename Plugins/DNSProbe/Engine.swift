@@ -140,6 +140,11 @@ final class Engine {
   func timerFired(job number: UInt64) {
     guard let job = jobs[number] else { return }
     job.timer = nil
+    // Timers come before descriptors in the loop's turn: after a spell in which this process did not get to run, the
+    // answer may be here although the time is over.
+    channels.readWaiting(for: job.exchanges)
+    work()
+    guard jobs[number] != nil else { return }
     let now = loop.now()
     for ticket in job.resolution.overdue(at: now) {
       if let exchange = job.exchanges.first(where: { $0.ticket == ticket }) { channels.suspect(exchange) }

@@ -145,6 +145,22 @@ import Testing
     #expect(!finding.isStale)
   }
 
+  @Test("an answer that is there when the deadline is found to have passed counts", .timeLimit(.minutes(1)))
+  func starved() async throws {
+    let clock = ManualClock()
+    let finding = try await withEventLoop(clock: clock) { loop in
+      let server = try FakeNameServer(loop) { query in
+        // The time is over while the answer is on its way, as for a process that did not get to run.
+        defer { clock.advance(by: .seconds(30)) }
+        return .reply(query.addresses(Self.both))
+      }
+      defer { server.stop() }
+      let resolver = Resolver(options: options(server.endpoint, families: [.ipv4]), loop: loop)
+      return await resolver.resolve(on: loop)
+    }
+    #expect(finding.result == .resolved)
+  }
+
   @Test("at most sixteen addresses are handed on, of both families, none twice")
   func bounded() {
     let many = (0..<40).map { IPAddress(ipv6High: 0x2001_0db8_0000_0000, low: $0) }

@@ -101,7 +101,7 @@ final class NSDServer: Sendable {
   /// Asks until there is an answer, which is the event that is waited for; a process that has ended gives none.
   private static func answers(_ endpoint: Nameserver, zone: String, process: pid_t, loop: EventLoop) async -> Bool {
     let resolver = Resolver(options: options(endpoint, families: [.ipv4]), loop: loop)
-    for _ in 0..<200 {
+    for _ in 0..<1000 {
       let finding = await resolver.resolve(zone, within: .milliseconds(50), on: loop)
       if finding.result == .failed(.dnsNoData) { return true }
       var status: Int32 = 0
