@@ -3,13 +3,20 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -64,6 +71,54 @@ int CReachTestSupport_run(char *const arguments[], int input, int output, int *s
   return 0;
 }
 
+int CReachTestSupport_start(char *const arguments[], int input, int output, int error, int death_signal) {
+  pid_t child = fork();
+  if (child < 0) return -errno;
+  if (child > 0) return child;
+  // Only what may be called between fork and exec in a process of several threads.
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGPIPE, SIG_DFL);
+  prctl(PR_SET_PDEATHSIG, death_signal);
+  // Every descriptor of ours is closed on exec and above standard error, so that none is overwritten before its turn.
+  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0) _exit(126);
+  execvp(arguments[0], arguments);
+  _exit(127);
+}
+
+int CReachTestSupport_watch_process(int process) {
+  int fd = (int)syscall(SYS_pidfd_open, process, 0);
+  return fd >= 0 ? fd : -errno;
+}
+
+int CReachTestSupport_has_ended(int process) {
+  siginfo_t information = {.si_pid = 0};
+  if (waitid(P_PID, (id_t)process, &information, WEXITED | WNOHANG | WNOWAIT) != 0) return -errno;
+  return information.si_pid != 0;
+}
+
+int CReachTestSupport_small_pipe(int ends[]) {
+  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+  fcntl(ends[1], F_SETPIPE_SZ, 4096);
+  return 0;
+}
+
+static int closing(int fd) {
+  int code = errno;
+  close(fd);
+  return -code;
+}
+
+int CReachTestSupport_open_tun(const char *name) {
+  int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return -errno;
+  struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
+  snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
+  if (ioctl(fd, TUNSETIFF, &request) != 0) return closing(fd);
+  return fd;
+}
+
 static socklen_t fill(struct sockaddr_storage *storage, const uint8_t *octets, int count, uint32_t scope,
                       uint16_t port) {
   memset(storage, 0, sizeof *storage);
@@ -84,12 +139,6 @@ static socklen_t fill(struct sockaddr_storage *storage, const uint8_t *octets, i
 
 static int tcp_socket(int count) {
   return socket(count == 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
-
-static int closing(int fd) {
-  int code = errno;
-  close(fd);
-  return -code;
 }
 
 int CReachTestSupport_bind_tcp(const uint8_t *octets, int count, uint32_t scope, uint16_t *port) {

@@ -33,6 +33,24 @@ int CReachTestSupport_memory_file(void);
 // error (posix_spawn(3)). It inherits the calling thread's namespaces. `status` becomes what waitpid(2) tells.
 int CReachTestSupport_run(char *const arguments[], int input, int output, int *status);
 
+// Starts a program found along PATH, with these descriptors as standard input, output and error; it inherits the
+// calling thread's namespaces and gets `death_signal` when that thread ends (PR_SET_PDEATHSIG). Returns its process ID, or a negative errno. Where the
+// program cannot be run, the process exits with 127.
+int CReachTestSupport_start(char *const arguments[], int input, int output, int error, int death_signal);
+
+// A descriptor that is readable once the process has ended (pidfd_open(2)), or a negative errno.
+int CReachTestSupport_watch_process(int process);
+
+// Whether a child has ended: 1, 0 while it runs, or a negative errno. It can still be waited for (waitid(2), WNOWAIT).
+int CReachTestSupport_has_ended(int process);
+
+// A pipe that holds one page (pipe2(2), F_SETPIPE_SZ), its reading end first.
+int CReachTestSupport_small_pipe(int ends[]);
+
+// Makes an interface of that name (tun(4)), point-to-point and without carrier once the descriptor is closed. Returns
+// the descriptor that holds it, or a negative errno.
+int CReachTestSupport_open_tun(const char *name);
+
 // A TCP socket bound to the address of 4 or 16 octets and to `*port`, which becomes the port the kernel chose when it
 // is 0; `scope` is an interface's index, for link-local addresses. Returns its descriptor, or a negative errno.
 int CReachTestSupport_bind_tcp(const uint8_t *octets, int count, uint32_t scope, uint16_t *port);
