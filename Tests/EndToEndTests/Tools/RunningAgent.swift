@@ -1,0 +1,110 @@
+import Glibc
+import ReachCore
+import ReachIO
+import ReachTestSupport
+
+/// `reachd run` on a configuration of the test's own, ended with this value.
+///
+/// Isolation: on its event loop.
+final class RunningAgent: Sendable {
+  let process: ChildProcess
+  let client: HTTPClient
+  private let folder: TestFolder
+  private let loop: EventLoop
+
+  /// Starts it and waits until it answers. Without `port` the kernel chooses one.
+  static func start(
+    _ configuration: String, port: UInt16 = 0, options: [String] = [], program: String = Reachd.program,
+    on loop: EventLoop
+  ) async throws -> RunningAgent {
+    let folder = try TestFolder()
+    let file = try folder.write(configuration, to: "reachd.yaml")
+    let process = try ChildProcess(
+      [program, "run", "--config", file, "--listen", "127.0.0.1:\(port)", "--log-format", "json"] + options,
+      on: loop)
+    let chosen = try await eventually(
+      "the agent's start", on: loop, state: { process.failure("").description },
+      {
+        guard process.isRunning else { throw process.failure("ended") }
+        return logLines(of: process).first { $0["event"]?.text == "agent_started" }.flatMap(listeningPort)
+      })
+    return RunningAgent(
+      process: process, client: HTTPClient(address: .loopback, port: chosen, loop: loop), folder: folder, loop: loop)
+  }
+
+  private init(process: ChildProcess, client: HTTPClient, folder: TestFolder, loop: EventLoop) {
+    self.process = process
+    self.client = client
+    self.folder = folder
+    self.loop = loop
+  }
+
+  // MARK: Log
+
+  /// All that it has logged. A line that is no JSON, or not yet whole, is left out here: see `brokenLogLines`.
+  var log: [JSON] { Self.logLines(of: process) }
+
+  /// Lines that are whole and yet no JSON.
+  var brokenLogLines: [String] {
+    Self.wholeLines(of: process).filter { (try? JSON(parsing: $0)) == nil }
+  }
+
+  /// The log lines of an event, about a target or about any.
+  func lines(_ event: String, target: String? = nil) -> [JSON] {
+    log.filter { $0["event"]?.text == event && (target == nil || $0["target"]?.text == target) }
+  }
+
+  /// Waits for a log line of that event.
+  func awaitLine(
+    _ event: String, target: String? = nil, where condition: (JSON) -> Bool = { _ in true }
+  ) async throws -> JSON {
+    try await eventually("\(event) of \(target ?? "the agent")", on: loop, state: { process.errors }) {
+      lines(event, target: target).first(where: condition)
+    }
+  }
+
+  private static func wholeLines(of process: ChildProcess) -> [String] {
+    let text = process.errors
+    let end = text.lastIndex(of: "\n") ?? text.startIndex
+    return text[..<end].split(separator: "\n").map(String.init)
+  }
+
+  private static func logLines(of process: ChildProcess) -> [JSON] {
+    wholeLines(of: process).compactMap { try? JSON(parsing: $0) }
+  }
+
+  /// The port in `http://127.0.0.1:10120/`, which the message of agent_started names.
+  private static func listeningPort(_ line: JSON) -> UInt16? {
+    let words = line["message"]?.text?.split { !$0.isNumber && $0 != "." && $0 != ":" } ?? []
+    return words.last { $0.hasPrefix("127.0.0.1:") || $0.hasPrefix("://127.0.0.1:") }
+      .flatMap { $0.split(separator: ":").last }.flatMap { UInt16($0) }
+  }
+
+  // MARK: State
+
+  /// Waits until every target has had its first round.
+  func awaitReady() async throws {
+    _ = try await eventually("readiness", on: loop, state: { process.errors }) {
+      try await client.get("/-/ready").status == 200 ? true : nil
+    }
+  }
+
+  /// What the API says of a target.
+  func target(_ name: String) async throws -> JSON? {
+    try await client.json("/api/v1/targets").elements.first { $0["target"]?.text == name }
+  }
+
+  /// Waits until a target has that status, and returns what the API says of it.
+  func awaitStatus(_ status: String, of name: String) async throws -> JSON {
+    try await eventually("\(name) to be \(status)", on: loop, state: { process.errors }) {
+      let target = try await target(name)
+      return target?["status"]?.text == status ? target : nil
+    }
+  }
+
+  /// Ends it as systemd would and returns its exit status.
+  func stop() async throws -> Int32 {
+    process.send(SIGTERM)
+    return try await process.exitStatus()
+  }
+}
