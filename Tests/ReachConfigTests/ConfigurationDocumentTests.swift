@@ -55,7 +55,7 @@ import Testing
   @Test("keys whose feature is not there yet are warned of, each where it stands")
   func unsupported() throws {
     let text = """
-      web: { config: web.yaml, reload: true }
+      web: { reload: true }
       watch: true
       targets_from: [ { file: "targets.d/*.json" }, { http: "http://sd.example/targets", refresh: 1m }, { srv: _db._tcp.example } ]
       modules: { tcp_connect: { backend: tcp } }
@@ -66,9 +66,7 @@ import Testing
     #expect(result.configuration != nil)
     #expect(
       result.problems.map(\.description) == [
-        "reachd.yaml:1:8: warning: 'config' is not supported yet and ignored: pages are served without TLS and without a "
-          + "password",
-        "reachd.yaml:1:26: warning: 'reload' is not supported yet and ignored; remove it",
+        "reachd.yaml:1:8: warning: 'reload' is not supported yet and ignored; remove it",
         "reachd.yaml:2:1: warning: 'watch' is not supported yet and ignored; remove it",
         "reachd.yaml:3:1: warning: 'targets_from' is not supported yet and ignored; remove it",
         "reachd.yaml:4:1: warning: 'modules' is not supported yet and ignored; remove it",

@@ -13,8 +13,9 @@ struct ServiceReader {
     guard let node else { return standard }
     let fields = Fields(node, in: "web", known: ["listen", "config", "reload"], problems: problems)
     if let node = fields["config"], reader.text(node, "config") != nil {
-      problems.warning(
-        "'config' is not supported yet and ignored: pages are served without TLS and without a password",
+      // Not a warning: who asks for TLS or a password must not get pages without them.
+      problems.error(
+        "'config' is not supported yet: pages would be served without TLS and without a password; remove it",
         at: fields.position(of: "config"))
     }
     if let node = fields["reload"], reader.boolean(node, "reload") != nil {
