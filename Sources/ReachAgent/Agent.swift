@@ -51,7 +51,7 @@ public final class Agent: Sendable {
     board = TargetBoard(
       try Self.watched(configuration, preparation.plugins, host), agent: Self.series(of: preparation), loop: loop,
       log: log)
-    scheduler = Scheduler(loop: loop) { [board] tag, event in board.observe(tag, event) }
+    scheduler = Scheduler(loop: loop, settings: Self.schedulerSettings()) { [board] tag, event in board.observe(tag, event) }
     let endpoint = Endpoint(board: board, host: host) { [sink] in sink.dropped }
     server = HTTPServer(on: loop, routes: endpoint.routes) { [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }
@@ -113,15 +113,19 @@ public final class Agent: Sendable {
     var watched: [WatchedTarget] = []
     watched.reserveCapacity(configuration.targets.count)
     for target in configuration.targets {
-      do {
-        let runner = RoundRunner(target: target.target, probes: try pool.probes(of: target), host: host)
-        watched.append(WatchedTarget(runner, detail: detail, on: host.loop))
-      } catch {
-        throw AgentError("target '\(target.target.name)': option '\(error.option)': \(error.message)")
-      }
+      watched.append(WatchedTarget(try pool.runner(for: target), detail: detail, on: host.loop))
     }
     return watched
   }
+
+  /// As many rounds together as there are descriptors for, with some left to the endpoint and the log.
+  private static func schedulerSettings() -> SchedulerSettings {
+    var settings = SchedulerSettings()
+    settings.maximumInFlight = max(8, min(10_000, DescriptorLimit.raise() - reservedDescriptors))
+    return settings
+  }
+
+  private static let reservedDescriptors = 128
 
   private static func series(of preparation: Preparation) -> AgentSeries {
     var series = AgentSeries(

@@ -4,40 +4,61 @@ internal import ReachPluginHost
 internal import ReachProbe
 internal import ReachScheduler
 
-/// Makes backends, one for each set of options: targets with the same options share one.
+/// Makes backends and what runs them, sharing what is the same: one backend for each set of options, one plan for each
+/// list of probes.
 struct BackendPool {
-  private struct Key: Hashable {
+  private struct BackendKey: Hashable {
     let name: String
     let options: OptionValues
   }
 
+  private struct PlanKey: Hashable {
+    let probes: [ConfiguredProbe]
+    let kind: String
+  }
+
   private let plugins: [String: LoadedPlugin]
   private let host: ProbeHost
-  private var backends: [Key: any ProbeBackend] = [:]
+  private var backends: [BackendKey: any ProbeBackend] = [:]
+  private var plans: [PlanKey: [PlannedProbe]] = [:]
 
   init(_ results: [PluginResult], host: ProbeHost) {
     plugins = results.reduce(into: [:]) { $0[$1.name] = $1.plugin }
     self.host = host
   }
 
-  /// The probes of a target. One whose plugin is not loaded is there without a backend, so that every round says so.
-  mutating func probes(of target: ConfiguredTarget) throws(OptionError) -> [PlannedProbe] {
-    var probes: [PlannedProbe] = []
-    for probe in target.probes {
+  /// What runs the probes of a target. A probe whose plugin is not loaded is there without a backend, so that every
+  /// round says so.
+  mutating func runner(for target: ConfiguredTarget) throws(AgentError) -> RoundRunner {
+    let key = PlanKey(probes: target.probes, kind: target.target.kindName)
+    if let plan = plans[key] { return RoundRunner(target: target.target, probes: plan, host: host) }
+    do throws(OptionError) {
+      let runner = RoundRunner(target: target.target, probes: try plan(target.probes), host: host)
+      // The runner has put the probes into their order: the next one with the same list takes them as they are.
+      plans[key] = runner.probes
+      return runner
+    } catch {
+      throw AgentError("target '\(target.target.name)': option '\(error.option)': \(error.message)")
+    }
+  }
+
+  private mutating func plan(_ probes: [ConfiguredProbe]) throws(OptionError) -> [PlannedProbe] {
+    var plan: [PlannedProbe] = []
+    for probe in probes {
       let plugin = plugins[probe.backend]
-      probes.append(
+      plan.append(
         PlannedProbe(
           name: probe.backend, layer: plugin?.layer ?? Layer(rawValue: probe.backend) ?? .local,
           backend: try plugin.map { (plugin) throws(OptionError) in try backend(plugin, probe.options) },
           timeout: probe.timeout))
     }
-    return probes
+    return plan
   }
 
   private mutating func backend(
     _ plugin: LoadedPlugin, _ options: OptionValues
   ) throws(OptionError) -> any ProbeBackend {
-    let key = Key(name: plugin.name, options: options)
+    let key = BackendKey(name: plugin.name, options: options)
     if let known = backends[key] { return known }
     let backend = try plugin.registration.make(options, host)
     backends[key] = backend

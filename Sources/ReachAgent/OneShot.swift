@@ -36,13 +36,7 @@ public enum OneShot {
     let host = try ProbeHost.open(configuration, on: loop)
     var pool = BackendPool(preparation.plugins, host: host)
     var runners: [RoundRunner] = []
-    for target in targets {
-      do {
-        runners.append(RoundRunner(target: target.target, probes: try pool.probes(of: target), host: host))
-      } catch {
-        throw AgentError("\(target.target.name): option '\(error.option)': \(error.message)")
-      }
-    }
+    for target in targets { runners.append(try pool.runner(for: target)) }
     let results = LoopConfined([RoundReport?](repeating: nil, count: runners.count), on: loop)
     let unfinished = LoopConfined(runners.count, on: loop)
     for (index, runner) in runners.enumerated() {

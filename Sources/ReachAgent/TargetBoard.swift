@@ -46,6 +46,21 @@ final class TargetBoard: Sendable {
         for _ in 0..<max(0, min(rounds, 1_000)) { series.record(ProbeRun(probe: probe.name, outcome: .skipped)) }
       }
     }
+    passedWithoutEvidence(watched)
+  }
+
+  /// A round that brought no evidence counts towards `unknown_after` like one that could not be probed. The reason of
+  /// a fault that stands already stays.
+  private func passedWithoutEvidence(_ watched: WatchedTarget) {
+    let now = loop.now()
+    let (update, state) = watched.standing.withState { standing in
+      let fault = standing.lastFault ?? .notProbed
+      let nothing = Verdict(flags: nil, rule: watched.target.policy.statusRule, reason: fault)
+      let update = standing.judge.absorb(
+        nothing, under: watched.target.policy, at: now, wall: WallClock.nanosecondsSinceEpoch())
+      return (update, standing.judge.state)
+    }
+    publish(update, state, of: watched, at: now)
   }
 
   private func finished(_ report: RoundReport, of watched: WatchedTarget) {
@@ -56,6 +71,7 @@ final class TargetBoard: Sendable {
       let isFirst = !standing.hasFinishedRound
       standing.hasFinishedRound = true
       standing.keep(report.runs, at: wall)
+      standing.lastFault = verdict.flags == nil ? verdict.reason : nil
       let update = standing.judge.absorb(verdict, under: target.policy, at: report.finishedAt, wall: wall)
       return (update, standing.judge.state, isFirst)
     }

@@ -11,6 +11,8 @@ final class WatchedTarget: Sendable {
     var judge = TargetJudge()
     /// The newest run of each probe that has run.
     var runs: [TargetView.LastRun] = []
+    /// Why the last round told nothing, if it did not.
+    var lastFault: Reason?
     /// Whether the first round has ended.
     var hasFinishedRound = false
     /// Set while a path verdict waits for its `hold` to end.
