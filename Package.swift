@@ -94,6 +94,11 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InferIsolatedConformances"),
   .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
+// The regular expression engine is no part of what is shipped: a megabyte of memory for searches that a loop does.
+let withoutRegularExpressions: [SwiftSetting] = [
+  .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
+]
 for target in package.targets where target.type != .system && !target.name.hasPrefix("C") {
-  target.swiftSettings = settings
+  let isShipped = target.type != .test && target.name != "ReachTestSupport"
+  target.swiftSettings = settings + (isShipped ? withoutRegularExpressions : [])
 }

@@ -9,7 +9,7 @@ public import ReachProbe
 public struct RouteProbe: ProbeBackend {
   /// What the plugin says of itself.
   public static let registration = Registration(
-    name: "route", layer: .route, version: "1.0.0",
+    name: "route", layer: .route, version: "0.1.0",
     summary: "what the kernel would do with a packet for the target; sends none", options: []
   ) { (_, _) throws(OptionError) in RouteProbe() }
 

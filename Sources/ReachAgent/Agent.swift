@@ -51,7 +51,9 @@ public final class Agent: Sendable {
     board = TargetBoard(
       try Self.watched(configuration, preparation.plugins, host), agent: Self.series(of: preparation), loop: loop,
       log: log)
-    scheduler = Scheduler(loop: loop, settings: Self.schedulerSettings()) { [board] tag, event in board.observe(tag, event) }
+    scheduler = Scheduler(loop: loop, settings: Self.schedulerSettings()) { [board] tag, event in
+      board.observe(tag, event)
+    }
     let endpoint = Endpoint(board: board, host: host) { [sink] in sink.dropped }
     server = HTTPServer(on: loop, routes: endpoint.routes) { [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }

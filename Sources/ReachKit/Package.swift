@@ -31,5 +31,7 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .enableUpcomingFeature("InferIsolatedConformances"),
   .enableUpcomingFeature("ImmutableWeakCaptures"),
+  // The regular expression engine is a megabyte of memory that nothing here needs.
+  .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]),
 ]
 for target in package.targets where !target.name.hasPrefix("C") { target.swiftSettings = settings }

@@ -105,19 +105,24 @@ import Testing
     #expect(decorated.contains("\u{1b}[32m✓\u{1b}[0m"))
   }
 
-  @Test("durations have three digits and a unit", arguments: [
-    (Duration.nanoseconds(1_499), "1 µs"), (.microseconds(999), "999 µs"), (.microseconds(1_204), "1.20 ms"),
-    (.microseconds(12_410), "12.4 ms"), (.milliseconds(124), "124 ms"), (.milliseconds(3_071), "3.07 s"),
-    (.seconds(300), "5m"), (.seconds(86_400), "24h"), (.seconds(-1), "0 µs"),
-  ])
+  @Test(
+    "durations have three digits and a unit",
+    arguments: [
+      (Duration.nanoseconds(1_499), "1 µs"), (.microseconds(999), "999 µs"), (.microseconds(1_204), "1.20 ms"),
+      (.microseconds(12_410), "12.4 ms"), (.milliseconds(124), "124 ms"), (.milliseconds(3_071), "3.07 s"),
+      (.seconds(300), "5m"), (.seconds(86_400), "24h"), (.seconds(-1), "0 µs"),
+    ])
   func durations(duration: Duration, text: String) {
     #expect(DurationText.short(duration) == text)
   }
 
-  @Test("the exit status is 0 when all are reachable, 1 when any is not, 2 when nothing is known of one", arguments: [
-    ([Status.reachableViaWiFi, .reachableViaWWAN], 0), ([.reachableViaWiFi, .unknown], 2), ([.unknown, .notReachable], 1),
-    ([], 0),
-  ] as [([Status], Int32)])
+  @Test(
+    "the exit status is 0 when all are reachable, 1 when any is not, 2 when nothing is known of one",
+    arguments: [
+      ([Status.reachableViaWiFi, .reachableViaWWAN], 0), ([.reachableViaWiFi, .unknown], 2),
+      ([.unknown, .notReachable], 1),
+      ([], 0),
+    ] as [([Status], Int32)])
   func statuses(statuses: [Status], code: Int32) {
     #expect(ProbeCommand.status(of: statuses) == code)
   }

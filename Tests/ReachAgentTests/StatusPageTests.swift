@@ -10,7 +10,8 @@ import Testing
 
   @Test("a target has a row with status, flags, reason and path")
   func row() {
-    let path = ReachabilityPath(interface: "eth0", interfaceIndex: 2, medium: .wired, gateway: IPAddress(ipv4: 0xc000_0201))
+    let path = ReachabilityPath(
+      interface: "eth0", interfaceIndex: 2, medium: .wired, gateway: IPAddress(ipv4: 0xc000_0201))
     let view = TargetView(
       target: Target(name: "db", kind: .defaultPath),
       state: TargetState(verdict: Verdict(flags: [.reachable], rule: .afnetworking, reason: .routeOK, path: path)),

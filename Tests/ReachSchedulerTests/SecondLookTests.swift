@@ -33,9 +33,11 @@ import Testing
     }
   }
 
-  @Test("a neighbour that proved dead while the connection waited is seen in the same round", arguments: [
-    TCPFinding.Result.failed(.tcpTimeout), .failed(.tcpHostUnreachable),
-  ])
+  @Test(
+    "a neighbour that proved dead while the connection waited is seen in the same round",
+    arguments: [
+      TCPFinding.Result.failed(.tcpTimeout), .failed(.tcpHostUnreachable),
+    ])
   func neighbour(result: TCPFinding.Result) async throws {
     let route = Self.turning(Self.onLink, Self.silent)
     let report = try await round(result, route, .link())
@@ -56,7 +58,11 @@ import Testing
   func failing() async throws {
     let isFirst = Mutex(true)
     let route = ScriptedBackend { (_, context) throws(LocalFault) in
-      guard isFirst.withLock({ first in defer { first = false }; return first }) else { throw LocalFault(errno: 24) }
+      guard
+        isFirst.withLock({ first in
+          defer { first = false }; return first
+        })
+      else { throw LocalFault(errno: 24) }
       return .route(context.candidates.map { _ in Self.onLink })
     }
     let report = try await round(.failed(.tcpTimeout), route, .link())

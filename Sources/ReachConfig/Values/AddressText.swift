@@ -46,7 +46,7 @@ enum AddressText {
       return try IPAddress(parsing: text)
     } catch {
       // `1:2:3:4:5:6:7:8:80`: no address, but one with a port behind it.
-      if !text.contains(":::"), let split = lastColon(text), let address = try? IPAddress(parsing: split.address),
+      if !text.holds(":::"), let split = lastColon(text), let address = try? IPAddress(parsing: split.address),
         address.family == .ipv6
       {
         throw ValueError("\(quoted(text)) is not an IPv6 address; with a port write [\(address)]:\(split.port)")

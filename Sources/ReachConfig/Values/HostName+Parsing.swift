@@ -20,7 +20,7 @@ extension HostName {
     try Self.checkLabels(query, of: text)
     // Only now is it known that full-width digits are digits.
     if IPAddress.looksNumeric(query) { throw Self.numeric(query) }
-    let display = query.contains("xn--") ? IDNA.display(query) ?? query : query
+    let display = query.holds("xn--") ? IDNA.display(query) ?? query : query
     self.init(query: query, display: display)
   }
 

@@ -11,7 +11,7 @@ extension YAMLSyntaxError {
       message += " \(context.text)"
       if context.position.line != position.line { message += " that begins on line \(context.position.line)" }
     }
-    if let hint = Self.hints.first(where: { problem.contains($0.sign) || context?.text.contains($0.sign) == true }) {
+    if let hint = Self.hints.first(where: { problem.holds($0.sign) || context?.text.holds($0.sign) == true }) {
       message += "; \(hint.remedy)"
     }
     return (message, position)
