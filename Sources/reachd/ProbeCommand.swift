@@ -35,12 +35,14 @@ enum ProbeCommand {
       }
     }
     guard let limit = arguments.last("--timeout") else { return targets }
-    do {
-      let timeout = try Duration(parsing: limit)
-      for index in targets.indices { targets[index].target.policy.timeout = timeout }
-    } catch {
+    let timeout: Duration
+    do { timeout = try Duration(parsing: limit) } catch {
       throw UsageError(message: "--timeout: \(error)", command: "probe")
     }
+    guard timeout >= .milliseconds(1) else {
+      throw UsageError(message: "--timeout: '\(limit)' is below a millisecond; write a longer one", command: "probe")
+    }
+    for index in targets.indices { targets[index].target.policy.timeout = timeout }
     return targets
   }
 

@@ -34,7 +34,8 @@ struct CommandTests {
     "a command line that cannot be understood is told in one line, with the usage, and status 64",
     arguments: [
       [], ["fly"], ["run", "--fly"], ["run", "--config"], ["run", "--log-level", "loud"], ["run", "--listen", "x"],
-      ["probe"], ["probe", "--timeout", "5", "127.0.0.1"], ["probe", "256.1.1.1"], ["probe", "http://example.com/"],
+      ["probe"], ["probe", "--timeout", "5", "127.0.0.1"], ["probe", "--timeout", "0s", "127.0.0.1"],
+      ["probe", "256.1.1.1"], ["probe", "http://example.com/"],
       ["check", "file.yaml"],
     ])
   func usage(words: [String]) async throws {
