@@ -21,7 +21,8 @@ struct InstallTests {
       #expect(plugins.count == 4)
       #expect(plugins.allSatisfy { $0["file"]?.text?.hasPrefix(folder.path + "/usr/lib/reachd/plugins/") == true })
 
-      let libraries = try runProgram(["/usr/bin/ldd", program])
+      // Not by the link in bin, beside which ldd(1) would look for the libraries.
+      let libraries = try runProgram(["/usr/bin/ldd", folder.path + "/usr/lib/reachd/reachd"])
       #expect(!libraries.output.contains("not found") && !libraries.output.contains("Foundation"))
 
       let open = try TestPort(.open)
