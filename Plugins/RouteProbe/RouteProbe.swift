@@ -1,20 +1,27 @@
 public import ReachCore
+internal import ReachIO
 public import ReachProbe
 
 /// Looks at what the kernel would do with a packet for the target: RTM_GETROUTE (rtnetlink(7)) with the very source,
 /// interface and mark that the target's other probes bind to. No packet is sent.
 ///
 /// A candidate costs one lookup, of a few microseconds, where one tells all, and never more than four. The kernel
-/// answers within the call, so the probe never suspends and needs no deadline.
+/// answers within the call, so the probe never suspends and needs no deadline. While the kernel tells of no change, what
+/// it said before is believed; a candidate that was looked at before in the same round is asked about anew.
 public struct RouteProbe: ProbeBackend {
   /// What the plugin says of itself.
   public static let registration = Registration(
     name: "route", layer: .route, version: "0.1.0",
     summary: "what the kernel would do with a packet for the target; sends none", options: []
-  ) { (_, _) throws(OptionError) in RouteProbe() }
+  ) { (_, host) throws(OptionError) in RouteProbe(RouteMemory(host)) }
 
-  /// A probe; it keeps nothing from one target or round to the next.
-  public init() {}
+  private let memory: RouteMemory?
+
+  /// A probe that keeps nothing from one target or round to the next.
+  public init() { memory = nil }
+
+  /// A probe that asks again only when something has changed.
+  init(_ memory: RouteMemory) { self.memory = memory }
 
   /// What the kernel would do for each candidate.
   ///
@@ -42,7 +49,19 @@ public struct RouteProbe: ProbeBackend {
       inquiry.scope(to: interface)
     case .host, .address, .defaultPath, .interface: break
     }
-    return context.candidates.map { inquiry.finding(for: $0.address) }
+    guard let memory, target.source == SourceBinding(), target.kindName == "address" || target.kindName == "host" else {
+      return context.candidates.map { inquiry.finding(for: $0.address) }
+    }
+    let now = context.host.loop.now()
+    return context.candidates.map { candidate in
+      guard let address = candidate.address, candidate.role == .target else {
+        return inquiry.finding(for: candidate.address)
+      }
+      if candidate.route == nil, let known = memory.finding(for: address, at: now) { return known }
+      let finding = inquiry.finding(for: address)
+      memory.keep(finding, for: address, at: now)
+      return finding
+    }
   }
 
   /// Whether the candidates stand for the default path: those of a `default` target, or the stand-ins for the way to a

@@ -50,7 +50,7 @@ public final class Agent: Sendable {
     let host = try ProbeHost.open(configuration, on: loop)
     board = TargetBoard(
       try Self.watched(configuration, preparation.plugins, host), agent: Self.series(of: preparation), loop: loop,
-      log: log)
+      log: log, onReady: StartupMemory.release)
     scheduler = Scheduler(loop: loop, settings: Self.schedulerSettings()) { [board] tag, event in
       board.observe(tag, event)
     }

@@ -17,13 +17,19 @@ final class TargetBoard: Sendable {
   private let loop: EventLoop
   private let log: Logger
   private let firstRounds: LoopConfined<Int>
+  private let onReady: @Sendable () -> Void
 
-  init(_ targets: [WatchedTarget], agent: AgentSeries, loop: EventLoop, log: Logger) {
+  /// A board; `onReady` is called once, when every target has had its first round.
+  init(
+    _ targets: [WatchedTarget], agent: AgentSeries, loop: EventLoop, log: Logger,
+    onReady: @escaping @Sendable () -> Void = {}
+  ) {
     self.targets = targets
     self.agent = LoopConfined(agent, on: loop)
     self.loop = loop
     self.log = log
     firstRounds = LoopConfined(targets.count, on: loop)
+    self.onReady = onReady
   }
 
   /// Whether every target has had its first round.
@@ -80,8 +86,16 @@ final class TargetBoard: Sendable {
       for run in report.runs { log.log(.probeFinished(target: target, run: run)) }
     }
     publish(update, state, of: watched, at: report.finishedAt)
-    if isFirst { firstRounds.withState { $0 -= 1 } }
+    if isFirst { noteFirstRound() }
     waitForHold(of: watched)
+  }
+
+  private func noteFirstRound() {
+    let isLast = firstRounds.withState { count in
+      count -= 1
+      return count == 0
+    }
+    if isLast { onReady() }
   }
 
   private func publish(_ update: TargetUpdate, _ state: TargetState, of watched: WatchedTarget, at now: Instant) {

@@ -4,6 +4,7 @@
 #define CREACHLINUX_H
 
 // First: the kernel's own in6.h, which the tunnel headers include, stands back once this has been seen.
+#include <malloc.h>
 #include <netinet/in.h>
 #include <time.h>
 
