@@ -25,7 +25,9 @@ public struct AgentOverrides: Sendable {
 
 /// The agent: the parts of reachd on one event loop, wired together.
 public final class Agent: Sendable {
-  private let preparation: Preparation
+  private let file: String
+  private let plugins: [PluginResult]
+  private let warnings: [String]
   private let loop: EventLoop
   private let log: Logger
   private let sink: DescriptorSink
@@ -42,7 +44,10 @@ public final class Agent: Sendable {
   /// Builds everything and begins to listen; nothing is probed before `run`. Throws when the agent cannot start.
   public init(_ preparation: Preparation, _ overrides: AgentOverrides = AgentOverrides()) throws(AgentError) {
     guard let configuration = preparation.configuration else { throw AgentError("the configuration has errors") }
-    self.preparation = preparation
+    // The configuration itself is not kept: at ten thousand targets it is most of what would be.
+    file = preparation.file
+    plugins = preparation.plugins
+    warnings = preparation.problems.map(\.description)
     SignalWatch.ignoreBrokenPipes()
     do { loop = try EventLoop() } catch { throw AgentError("no event loop: \(error)") }
     isStopping = LoopConfined(false, on: loop)
@@ -139,7 +144,7 @@ public final class Agent: Sendable {
   }
 
   private func announce() {
-    for result in preparation.plugins {
+    for result in plugins {
       switch result {
       case .loaded(let plugin):
         log.log(.pluginLoaded(plugin: plugin.name, file: plugin.file, version: plugin.version))
@@ -147,9 +152,9 @@ public final class Agent: Sendable {
         log.log(.pluginRejected(plugin: plugin.name, file: plugin.file ?? "", reason: plugin.reason))
       }
     }
-    log.log(.configLoaded(file: preparation.file, problems: preparation.problems.map(\.description)))
+    log.log(.configLoaded(file: file, problems: warnings))
     var started = LogEvent.agentStarted(
-      version: BuildInformation.version, config: preparation.file, targets: targetCount)
+      version: BuildInformation.version, config: file, targets: targetCount)
     let places = server.addresses.map { $0.url ?? $0.description }
     if !places.isEmpty { started.message += "; open " + places.joined(separator: " or ") }
     log.log(started)
@@ -172,7 +177,7 @@ public final class Agent: Sendable {
   }
 
   private func stop() async {
-    log.log(.agentStopping(version: BuildInformation.version, config: preparation.file, targets: targetCount))
+    log.log(.agentStopping(version: BuildInformation.version, config: file, targets: targetCount))
     let deadline = loop.now().advanced(by: Self.stopTime)
     await server.stop(by: loop.now().advanced(by: .milliseconds(500)))
     await scheduler.stop(within: .milliseconds(500))

@@ -5,25 +5,28 @@ internal import ReachConfig
 enum RunCommand {
   static func run(_ arguments: Arguments, _ console: Console) throws(UsageError) -> Int32 {
     let overrides = try overrides(arguments, console)
-    let file = arguments.last("--config") ?? Preparation.defaultFile
-    let preparation: Preparation
+    guard let agent = agent(arguments.last("--config") ?? Preparation.defaultFile, overrides, console) else { return 1 }
     do {
-      preparation = try Preparation.load(file: file)
-    } catch {
-      console.error("\(error)\n")
-      return 1
-    }
-    guard preparation.configuration != nil else {
-      for problem in preparation.problems { console.error("\(problem)\n") }
-      return 1
-    }
-    do {
-      try Agent(preparation, overrides).run()
+      try agent.run()
       return 0
     } catch {
       console.error("reachd: \(error)\n")
       return 1
     }
+  }
+
+  /// The agent, ready to run; nil when it cannot be, which has then been said. What was read of the file ends here.
+  private static func agent(_ file: String, _ overrides: AgentOverrides, _ console: Console) -> Agent? {
+    do {
+      let preparation = try Preparation.load(file: file)
+      if preparation.configuration != nil { return try Agent(preparation, overrides) }
+      for problem in preparation.problems { console.error("\(problem)\n") }
+    } catch let error as ConfigurationFileError {
+      console.error("\(error)\n")
+    } catch {
+      console.error("reachd: \(error)\n")
+    }
+    return nil
   }
 
   private static func overrides(_ arguments: Arguments, _ console: Console) throws(UsageError) -> AgentOverrides {
