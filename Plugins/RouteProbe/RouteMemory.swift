@@ -10,12 +10,25 @@ internal import ReachProbe
 /// sake of changes that the kernel announces nowhere. Only good answers to unbound lookups are kept: a path that is
 /// broken is looked at in every round.
 final class RouteMemory: Sendable {
+  /// A finding by its place among the different ones, which are few: most addresses are reached by the same gateway.
   private struct Entry {
-    let finding: RouteFinding
+    let finding: Int32
     let askedAt: Instant
   }
 
-  private let entries: LoopConfined<[IPAddress: Entry]>
+  private struct State {
+    var entries: [IPAddress: Entry] = [:]
+    var findings: [RouteFinding] = []
+    var places: [RouteFinding: Int32] = [:]
+
+    mutating func forget() {
+      entries.removeAll(keepingCapacity: true)
+      findings.removeAll()
+      places.removeAll()
+    }
+  }
+
+  private let state: LoopConfined<State>
 
   /// Bounds the age of what is believed.
   private static let lifetime = Duration.seconds(30)
@@ -24,28 +37,33 @@ final class RouteMemory: Sendable {
 
   /// A memory that follows the host's changes.
   init(_ host: ProbeHost) {
-    entries = LoopConfined([:], on: host.loop)
+    state = LoopConfined(State(), on: host.loop)
     host.links.onChange { [weak self] _ in self?.forget() }
   }
 
   /// What is known of the address; nil when it must be asked.
   func finding(for address: IPAddress, at now: Instant) -> RouteFinding? {
-    entries.withState { entries in
-      guard let entry = entries[address], now.nanoseconds(since: entry.askedAt) < Self.lifetime.nanoseconds else {
+    state.withState { state in
+      guard let entry = state.entries[address], now.nanoseconds(since: entry.askedAt) < Self.lifetime.nanoseconds else {
         return nil
       }
-      return entry.finding
+      return state.findings[Int(entry.finding)]
     }
   }
 
   /// Keeps an answer, if it is one to be kept.
   func keep(_ finding: RouteFinding, for address: IPAddress, at now: Instant) {
     guard finding.isRoutable, !finding.isNeighbourFailed else { return }
-    entries.withState { entries in
-      if entries.count >= Self.capacity { entries.removeAll() }
-      entries[address] = Entry(finding: finding, askedAt: now)
+    state.withState { state in
+      if state.entries.count >= Self.capacity { state.forget() }
+      let place = state.places[finding] ?? Int32(state.findings.count)
+      if Int(place) == state.findings.count {
+        state.findings.append(finding)
+        state.places[finding] = place
+      }
+      state.entries[address] = Entry(finding: place, askedAt: now)
     }
   }
 
-  private func forget() { entries.withState { $0.removeAll(keepingCapacity: true) } }
+  private func forget() { state.withState { $0.forget() } }
 }

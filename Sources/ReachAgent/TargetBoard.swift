@@ -76,7 +76,7 @@ final class TargetBoard: Sendable {
     let (update, state, isFirst) = watched.standing.withState { standing in
       let isFirst = !standing.hasFinishedRound
       standing.hasFinishedRound = true
-      standing.keep(report.runs, at: wall)
+      standing.keep(report.runs, of: watched.runner.probes, at: wall)
       standing.lastFault = verdict.flags == nil ? verdict.reason : nil
       let update = standing.judge.absorb(verdict, under: target.policy, at: report.finishedAt, wall: wall)
       return (update, standing.judge.state, isFirst)

@@ -10,7 +10,7 @@ final class WatchedTarget: Sendable {
   struct Standing {
     var judge = TargetJudge()
     /// The newest run of each probe that has run.
-    var runs: [TargetView.LastRun] = []
+    var runs: [KeptRun] = []
     /// Why the last round told nothing, if it did not.
     var lastFault: Reason?
     /// Whether the first round has ended.
@@ -35,19 +35,24 @@ final class WatchedTarget: Sendable {
 
   /// The target as it stands.
   var view: TargetView {
-    standing.withState { TargetView(target: target, state: $0.judge.state, runs: $0.runs) }
+    standing.withState { standing in
+      TargetView(
+        target: target, state: standing.judge.state, runs: standing.runs.map { $0.lastRun(among: runner.probes) })
+    }
   }
 }
 
 extension WatchedTarget.Standing {
   /// Keeps what is new of each probe. A run that was skipped leaves the one before standing.
-  mutating func keep(_ finished: [ProbeRun], at wall: Int64) {
-    for run in finished where run.outcome != .skipped {
-      let last = TargetView.LastRun(run: run, at: wall)
-      if let index = runs.firstIndex(where: { $0.run.probe == run.probe }) {
-        runs[index] = last
+  mutating func keep(_ finished: [ProbeRun], of probes: [PlannedProbe], at wall: Int64) {
+    for run in finished {
+      guard let place = probes.firstIndex(where: { $0.name == run.probe }),
+        let kept = KeptRun(run, place: place, at: wall)
+      else { continue }
+      if let index = runs.firstIndex(where: { $0.place == kept.place }) {
+        runs[index] = kept
       } else {
-        runs.append(last)
+        runs.append(kept)
       }
     }
   }

@@ -15,6 +15,7 @@ struct TargetsReader {
   // Of equal arrays one is kept, which every target that has it shares.
   private var probeLists: Set<[ConfiguredProbe]> = []
   private var labelLists: Set<[Label]> = []
+  private var settings: Set<TargetSettings> = []
   private var standardLists: [StandardKey: [ConfiguredProbe]] = [:]
 
   private struct StandardKey: Hashable {
@@ -73,7 +74,7 @@ struct TargetsReader {
       let target = try Target(shortForm: text, policy: defaults.capped)
       try checkName(target, at: element.position)
       let list = try standardProbes(for: target)
-      return ConfiguredTarget(target: target, probes: list)
+      return keep(target, list)
     } catch {
       problems.error(error.description, at: element.position)
       return nil
@@ -124,7 +125,9 @@ struct TargetsReader {
   }
 
   private mutating func keep(_ target: Target, _ list: [ConfiguredProbe]) -> ConfiguredTarget {
-    ConfiguredTarget(target: target, probes: probeLists.insert(list).memberAfterInsert)
+    var target = target
+    target.settings = settings.insert(target.settings).memberAfterInsert
+    return ConfiguredTarget(target: target, probes: probeLists.insert(list).memberAfterInsert)
   }
 
   private func checkPort(_ fields: Fields, _ kind: Target.Kind) {

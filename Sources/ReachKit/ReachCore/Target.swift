@@ -7,7 +7,7 @@ public struct Target: Hashable, Sendable {
     /// One address, never resolved.
     case address(IPAddress)
     /// Whether this host, by its own address `local`, can reach `remote`.
-    case pair(local: IPAddress, remote: IPAddress)
+    indirect case pair(local: IPAddress, remote: IPAddress)
     /// "Can this host reach the internet at all": the default path; no packet is sent.
     case defaultPath
     /// 169.254/16 on the interface of this name.
@@ -22,10 +22,8 @@ public struct Target: Hashable, Sendable {
   public var kind: Kind
   /// The port that the target names, if it names one.
   public var port: UInt16?
-  /// What probes bind to, and what the route lookup therefore asks with.
-  public var source: SourceBinding
-  /// The rules for judging it.
-  public var policy: TargetPolicy
+  /// Its binding and its policy, which targets that have the same may share.
+  public var settings: TargetSettings
   /// The user's own labels, in the order of their names.
   public var labels: [Label]
 
@@ -37,9 +35,20 @@ public struct Target: Hashable, Sendable {
     self.name = name
     self.kind = kind
     self.port = port
-    self.source = source
-    self.policy = policy
+    settings = TargetSettings(source: source, policy: policy)
     self.labels = labels
+  }
+
+  /// What probes bind to, and what the route lookup therefore asks with.
+  public var source: SourceBinding {
+    get { settings.source }
+    set { settings = TargetSettings(source: newValue, policy: settings.policy) }
+  }
+
+  /// The rules for judging it.
+  public var policy: TargetPolicy {
+    get { settings.policy }
+    set { settings = TargetSettings(source: settings.source, policy: newValue) }
   }
 
   /// The kind's name as the API spells it: `host`, `address`, `pair`, `default`, `link_local` or `interface`.
@@ -52,6 +61,32 @@ public struct Target: Hashable, Sendable {
     case .linkLocal: "link_local"
     case .interface: "interface"
     }
+  }
+}
+
+/// How a target is probed and judged. Immutable and by reference, so that ten thousand targets with the same settings
+/// hold them once.
+public final class TargetSettings: Hashable, Sendable {
+  /// What probes bind to.
+  public let source: SourceBinding
+  /// The rules for judging.
+  public let policy: TargetPolicy
+
+  /// Settings.
+  public init(source: SourceBinding = SourceBinding(), policy: TargetPolicy = TargetPolicy()) {
+    self.source = source
+    self.policy = policy
+  }
+
+  /// Whether both say the same.
+  public static func == (left: TargetSettings, right: TargetSettings) -> Bool {
+    left === right || (left.source == right.source && left.policy == right.policy)
+  }
+
+  /// By what they say.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(source)
+    hasher.combine(policy)
   }
 }
 

@@ -24,10 +24,8 @@ public enum NetlinkRequest: Hashable, Sendable {
 
   /// Writes the request over what `buffer` holds, keeping its capacity.
   public func encode(into buffer: inout [UInt8], sequence: UInt32) {
-    var taken: [UInt8] = []
-    swap(&taken, &buffer)
-    var encoder = RequestEncoder(reusing: taken)
-    taken = []
+    // Moved, not copied: a second reference to the buffer would have its storage made anew.
+    var encoder = RequestEncoder(reusing: exchange(&buffer, with: []))
     let flags = isDump ? NLM_F_DUMP : 0
     switch self {
     case .links:

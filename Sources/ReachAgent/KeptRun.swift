@@ -1,0 +1,45 @@
+internal import ReachCore
+internal import ReachScheduler
+
+/// The newest run of one probe, in the little that is shown of it: there is one for every probe of every target.
+struct KeptRun {
+  private enum Outcome {
+    case success
+    case failure(Reason)
+    case error(Reason)
+  }
+
+  /// The probe's place among those of its target.
+  let place: UInt8
+  private let outcome: Outcome
+  /// In nanoseconds; negative when there is none.
+  private let duration: Int64
+  private let at: Int64
+
+  /// What is kept of a run; nil of one that did not take place.
+  init?(_ run: ProbeRun, place: Int, at wall: Int64) {
+    switch run.outcome {
+    case .success: outcome = .success
+    case .failure(let reason): outcome = .failure(reason)
+    case .error(let fault): outcome = .error(fault.reason)
+    case .skipped: return nil
+    }
+    guard let place = UInt8(exactly: place) else { return nil }
+    self.place = place
+    duration = run.duration?.nanoseconds ?? -1
+    at = wall
+  }
+
+  /// The run again, by the name of its probe.
+  func lastRun(among probes: [PlannedProbe]) -> TargetView.LastRun {
+    let outcome: ProbeOutcome =
+      switch self.outcome {
+      case .success: .success
+      case .failure(let reason): .failure(reason)
+      case .error(let reason): .error(LocalFault(reason))
+      }
+    let name = probes.indices.contains(Int(place)) ? probes[Int(place)].name : ""
+    return TargetView.LastRun(
+      run: ProbeRun(probe: name, outcome: outcome, duration: duration < 0 ? nil : .nanoseconds(duration)), at: at)
+  }
+}
