@@ -22,6 +22,12 @@ struct DueHeap: Sendable {
     return nodes[Int(positions[Int(entry)])].due
   }
 
+  /// Makes room for that many entries in all, and no more.
+  mutating func reserve(_ count: Int) {
+    nodes.reserveCapacity(count)
+    positions.reserveCapacity(count)
+  }
+
   /// Puts the entry in, or moves it when it is in.
   mutating func set(_ entry: Int32, due: Int64) {
     while positions.count <= Int(entry) { positions.append(-1) }

@@ -55,6 +55,7 @@ public final class Scheduler: Sendable {
   /// replaces it: its round, if one runs, is cancelled and its result dropped. All others keep their places.
   public func add(_ targets: [ScheduledTarget]) {
     change { state in
+      state.reserve(targets.count)
       for target in targets { state.add(target, on: self.loop) }
     }
   }

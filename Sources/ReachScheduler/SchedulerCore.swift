@@ -48,6 +48,13 @@ struct SchedulerCore {
 
   // MARK: Targets
 
+  /// Makes room for that many more targets.
+  mutating func reserve(_ additional: Int) {
+    schedule.reserve(additional)
+    slots.reserveCapacity(keys.count + additional)
+    keys.reserveCapacity(keys.count + additional)
+  }
+
   mutating func add(_ target: ScheduledTarget, on loop: EventLoop) {
     guard !isStopped else { return }
     let subject = target.runner.target

@@ -116,6 +116,13 @@ public struct SchedulerState: Sendable {
 
   // MARK: Targets
 
+  /// Makes room for that many more targets, so that the tables are no larger than they must be.
+  public mutating func reserve(_ additional: Int) {
+    let total = entries.count - free.count + max(0, additional)
+    entries.reserveCapacity(total)
+    heap.reserve(total)
+  }
+
   /// Adds a target, whose first round is due at once or soon. Its place follows from its name and interval alone.
   ///
   /// An interval or a timeout below a millisecond is taken as one.

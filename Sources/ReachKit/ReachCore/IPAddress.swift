@@ -16,8 +16,18 @@ public struct IPAddress: Hashable, Sendable {
   public let high: UInt64
   /// The last eight octets of an IPv6 address, or the four of an IPv4 address, big end first.
   public let low: UInt64
+  /// Few addresses have a zone, and there are many addresses: one word for it is enough.
+  private let scope: Scope?
+
+  private final class Scope: Hashable, Sendable {
+    let zone: String
+    init(_ zone: String) { self.zone = zone }
+    static func == (left: Scope, right: Scope) -> Bool { left.zone == right.zone }
+    func hash(into hasher: inout Hasher) { hasher.combine(zone) }
+  }
+
   /// The zone of a link-local IPv6 address: an interface's name or index.
-  public let zone: String?
+  public var zone: String? { scope?.zone }
 
   /// The IPv4 address of these 32 bits, big end first: 0x7f000001 is 127.0.0.1.
   public init(ipv4 bits: UInt32) {
@@ -37,7 +47,7 @@ public struct IPAddress: Hashable, Sendable {
     self.family = family
     self.high = high
     self.low = low
-    self.zone = zone
+    scope = zone.map(Scope.init)
   }
 
   /// The address of 4 or 16 octets in the order of the wire; nil for any other number of them.
