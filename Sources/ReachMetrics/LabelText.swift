@@ -38,7 +38,7 @@ public enum LabelText {
       bytes.append(UInt8(ascii: ","))
       append(label.name, label.value, to: &bytes)
     }
-    return Array(bytes)
+    return bytes.fitted
   }
 
   private static func kept(of utf8: String.UTF8View) -> Int {
@@ -62,5 +62,15 @@ public enum LabelText {
       default: bytes.append(byte)
       }
     }
+  }
+}
+
+extension [UInt8] {
+  /// The same bytes in storage of their own size. `Array(bytes)` would share the storage, with all that it grew to.
+  var fitted: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    bytes.append(contentsOf: self)
+    return bytes
   }
 }

@@ -163,7 +163,7 @@ extension ReachabilityPath {
       bytes.append(UInt8(ascii: ","))
       LabelText.append(name, value, to: &bytes)
     }
-    return Array(bytes)
+    return bytes.fitted
   }
 }
 
