@@ -93,13 +93,18 @@ final class Engine {
   /// Lets a probe wait for the resolution of its name, which begins now unless it is under way.
   func join(_ key: AnswerCache.Key, _ waiter: Job.Waiter) {
     let now = loop.now()
+    let deadline = waiter.deadline
+    var waiter = waiter
+    // With an older answer at hand nobody waits to the end: the time is needed to connect to what is known. The
+    // resolution itself goes on, for the rounds to come.
+    if cache.stale(key, at: now) != nil { waiter.deadline = Self.patience(from: now, to: deadline) }
     if let job = jobsByKey[key] {
       job.waiters.append(waiter)
-      waiter.log?.note("\(key.name) is being resolved for another target")
-      job.resolution.deadline = max(job.resolution.deadline, waiter.deadline)
+      waiter.log?.note("\(key.name) is being resolved for another target, or since an earlier round")
+      job.resolution.deadline = max(job.resolution.deadline, deadline)
       return schedule(job)
     }
-    let job = makeJob(key, deadline: waiter.deadline, now: now)
+    let job = makeJob(key, deadline: deadline, now: now)
     job.waiters.append(waiter)
     jobs[job.number] = job
     jobsByKey[key] = job
@@ -109,6 +114,11 @@ final class Engine {
     finishIfDecided(job, at: now)
     work()
     schedule(job)
+  }
+
+  /// A quarter of the time there is.
+  private static func patience(from now: Instant, to deadline: Instant) -> Instant {
+    now.advanced(byNanoseconds: max(0, deadline.nanoseconds(since: now) / 4))
   }
 
   private func makeJob(_ key: AnswerCache.Key, deadline: Instant, now: Instant) -> Job {
@@ -163,7 +173,7 @@ final class Engine {
     let finding = completed(DNSFinding(job.resolution.outcomeForNow(), families: job.families), of: job, at: now)
     for waiter in job.waiters where waiter.deadline <= now { waiter.continuation.resume(returning: finding) }
     job.waiters.removeAll { $0.deadline <= now }
-    if job.waiters.isEmpty { end(job) }
+    if job.waiters.isEmpty, job.resolution.deadline <= now { end(job) }
   }
 
   private func schedule(_ job: Job) {

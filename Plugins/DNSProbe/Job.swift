@@ -7,7 +7,7 @@ final class Job {
   /// One probe that waits.
   struct Waiter {
     let number: UInt64
-    let deadline: Instant
+    var deadline: Instant
     let log: (any ProbeLog)?
     let continuation: CheckedContinuation<DNSFinding, Never>
   }

@@ -73,19 +73,23 @@ final class TargetBoard: Sendable {
     let wall = WallClock.nanosecondsSinceEpoch()
     let target = watched.target
     let verdict = Judge.verdict(on: report.findings, of: target)
-    let (update, state, isFirst) = watched.standing.withState { standing in
+    let (update, before, state, isFirst) = watched.standing.withState { standing in
       let isFirst = !standing.hasFinishedRound
       standing.hasFinishedRound = true
       standing.keep(report.runs, of: watched.runner.probes, at: wall)
       standing.lastFault = verdict.flags == nil ? verdict.reason : nil
+      let before = standing.judge.state.verdict
       let update = standing.judge.absorb(verdict, under: target.policy, at: report.finishedAt, wall: wall)
-      return (update, standing.judge.state, isFirst)
+      return (update, before, standing.judge.state, isFirst)
     }
     watched.series.withState { $0.record(report) }
     if log.isEnabled(.debug) {
       for run in report.runs { log.log(.probeFinished(target: target, run: run)) }
     }
     publish(update, state, of: watched, at: report.finishedAt)
+    if before.status == .notReachable, state.verdict.status == .notReachable, before.reason != state.verdict.reason {
+      log.log(.reasonChanged(target: target, from: before.reason, to: state.verdict))
+    }
     if isFirst { noteFirstRound() }
     waitForHold(of: watched)
   }

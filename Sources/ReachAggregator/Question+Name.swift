@@ -10,7 +10,10 @@ extension Question {
     case .resolved:
       return dns.addresses.isEmpty ? failed(.dnsNoData, candidates) : addressVerdict(candidates)
     case .failed(let reason):
-      return dns.canStandIn && !reason.isAuthoritative ? staleVerdict(candidates) : failed(reason, candidates)
+      guard dns.canStandIn, !reason.isAuthoritative else { return failed(reason, candidates) }
+      let verdict = staleVerdict(candidates)
+      // Old addresses that nobody got to try say nothing. That the resolver failed does.
+      return verdict.reason == .notProbed ? failed(reason, candidates) : verdict
     case .fault(let fault):
       return dns.canStandIn ? staleVerdict(candidates) : unresolved(fault.reason, candidates)
     }

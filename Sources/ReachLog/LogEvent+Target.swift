@@ -30,6 +30,19 @@ extension LogEvent {
     return LogEvent(isLoss ? .warning : .info, "status_changed", message, fields: fields)
   }
 
+  /// The target is NotReachable as before, for another reason: whoever mends the first one must know of the next.
+  public static func reasonChanged(target: Target, from: Reason, to verdict: Verdict) -> LogEvent {
+    LogEvent(
+      .warning, "reason_changed",
+      "\(target.name) is still \(verdict.status.rawValue): \(verdict.reason.explanation); before, \(from.explanation)",
+      fields: [
+        Field("target", .string(target.name)), Field("status", .string(verdict.status.rawValue)),
+        Field("from_reason", .string(from.description)), Field("layer", .string(verdict.reason.layer.rawValue)),
+        Field("reason", .string(verdict.reason.description)), Field("interface", .string(verdict.path.interface)),
+        Field("address", .string(verdict.path.address?.description ?? "")),
+      ])
+  }
+
   /// The flags changed and the status did not.
   public static func flagsChanged(target: Target, from: ReachabilityFlags, to verdict: Verdict) -> LogEvent {
     let flags = verdict.flags

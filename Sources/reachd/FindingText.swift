@@ -13,7 +13,9 @@ enum FindingText {
     }
     if let ttl = finding.ttl { text += ", TTL " + DurationText.short(ttl) }
     if finding.isCached { text += ", remembered" }
-    if !finding.servers.isEmpty, !finding.isCached { text += ", from " + list(finding.servers) }
+    if !finding.servers.isEmpty, !finding.isCached {
+      text += (finding.result == .resolved ? ", from " : ", asked ") + list(finding.servers)
+    }
     return text
   }
 
@@ -52,7 +54,9 @@ enum FindingText {
     guard let tcp = candidate.tcp else { return "\(address) not tried" }
     switch tcp.result {
     case .open: return "\(address) open" + (tcp.rtt.map { ", round trip \(DurationText.short($0))" } ?? "")
-    case .failed(let reason): return "\(address) \(reason): \(reason.explanation)"
+    case .failed(let reason):
+      let time = tcp.duration.map { ", after \(DurationText.short($0))" } ?? ""
+      return "\(address) \(reason): \(reason.explanation)\(time)"
     case .refusedLocally(let code): return "\(address) this host would not send (\(code.name))"
     case .fault(let code): return "\(address) this host could not try (\(code.name))"
     case .notRun: return "\(address) not tried"

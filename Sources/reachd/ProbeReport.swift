@@ -34,6 +34,10 @@ struct ProbeReport {
   private var summary: String {
     let flags = verdict.flags?.description ?? ReachabilityFlags.absentDescription
     var text = "\(flags)  \(verdict.status.rawValue)  \(verdict.reason) (\(verdict.reason.explanation))"
+    if verdict.addresses.count > 1 {
+      let reachable = verdict.addresses.count { $0.state == .reachable }
+      text += ", \(reachable) of \(verdict.addresses.count) addresses reachable"
+    }
     guard isDecorated else { return text }
     let colour = verdict.status.isReachable ? "32" : verdict.status == .unknown ? "33" : "31"
     text = "\u{1b}[\(colour)m\(text)\u{1b}[0m"
@@ -44,7 +48,7 @@ struct ProbeReport {
     let findings = report.findings
     switch run.outcome {
     case .skipped where findings.dns?.isCached != true || run.probe != "dns":
-      return ["not run: a layer below had decided"]
+      return [deciding(before: run).map { "not run: \($0) had decided" } ?? "not run"]
     case .error(let fault):
       return [
         fault.detail.isEmpty ? "\(fault.reason): \(fault.reason.explanation)" : "\(fault.reason): \(fault.detail)"
@@ -61,6 +65,11 @@ struct ProbeReport {
       }
     if lines.isEmpty, let reason = run.outcome.reason { return ["\(reason): \(reason.explanation)"] }
     return lines
+  }
+
+  /// The probe that left this one nothing to do.
+  private func deciding(before run: ProbeRun) -> String? {
+    report.runs.prefix { $0.probe != run.probe }.last { $0.outcome.reason != nil }?.probe
   }
 
   private var port: UInt16? { target.port }

@@ -66,7 +66,7 @@ import Testing
         198.51.100.10:443
           ok   route     31 µs   via 192.0.2.1 dev eth0 src 192.0.2.7
           FAIL link       2 µs   eth0 (wired) carrier_lost: the interface has no carrier
-          -    tcp               not run: a layer below had decided
+          -    tcp               not run: link had decided
           -- -------  NotReachable  carrier_lost (the interface has no carrier)
 
         """)

@@ -106,6 +106,28 @@ import Testing
     #expect(finding.ttl == nil)
   }
 
+  @Test(
+    "with an older answer at hand a silent resolver leaves time to connect, and is heard later", .timeLimit(.minutes(1))
+  )
+  func leavesTime() async throws {
+    let (isEarly, stale, later) = try await withEventLoop { loop in
+      let behaviour = Switch()
+      let server = try FakeNameServer(loop) { behaviour.action($0) }
+      defer { server.stop() }
+      let resolver = Resolver(options: options(server.endpoint), loop: loop)
+      _ = await resolver.resolve(on: loop)
+      behaviour.set(nil)
+      let deadline = loop.now().advanced(by: .seconds(4))
+      let stale = await resolver.resolve(within: .seconds(4), on: loop)
+      let isEarly = loop.now() < deadline
+      behaviour.set(0)
+      return (isEarly, stale, await resolver.resolve(on: loop))
+    }
+    #expect(isEarly)
+    #expect(stale.result == .failed(.dnsTimeout) && stale.isStale && stale.addresses == Self.both)
+    #expect(later.result == .resolved && !later.isStale)
+  }
+
   @Test("a name that has gone leaves nothing to stand in", .timeLimit(.minutes(1)), arguments: [3, 0] as [UInt16])
   func gone(code: UInt16) async throws {
     let findings = try await withEventLoop { loop in

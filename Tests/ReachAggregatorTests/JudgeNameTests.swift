@@ -66,6 +66,8 @@ internal import Testing
     #expect(judge(.failed(.dnsServFail), Scene.way(), probes: Scene.nameProbes) == "-R ------- dns_stale")
     #expect(judge(.fault(LocalFault(.probeError(Scene.lowMemory))), Scene.way(.open)) == "-R ------- tcp_open")
     #expect(judge(.failed(.dnsNXDomain), Scene.way(.open)) == "-- ------- dns_nxdomain")
+    #expect(judge(.failed(.dnsTimeout), Scene.way(.notRun)) == "-- ------- dns_timeout")
+    #expect(judge(.failed(.dnsTimeout), Scene.way()) == "-- ------- dns_timeout")
   }
 
   @Test("A name of a VPN on demand asks for that VPN where it has no address, unless nothing gets out at all")
