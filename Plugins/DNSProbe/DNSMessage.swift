@@ -67,7 +67,10 @@ struct DNSMessage {
     for _ in 0..<count {
       guard let record = record(at: offset) else { return .failed(.dnsMalformed) }
       offset = record.data.upperBound
-      if record.type == question.type || record.type == 5 { records.append(record) }
+      guard record.type == question.type || record.type == 5 else { continue }
+      // An owner that cannot be read might be the name that was asked for: that is no proof of there being nothing.
+      guard word(record.owner) == 0xc00c || name(at: record.owner) != nil else { return .failed(.dnsMalformed) }
+      records.append(record)
     }
     var name = question.wireName
     var ttl = UInt32.max

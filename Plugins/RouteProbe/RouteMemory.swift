@@ -5,10 +5,11 @@ internal import ReachProbe
 
 /// What the kernel said of addresses, for as long as it has told of no change.
 ///
-/// The monitor is subscribed to everything a routing decision depends on, so in a quiet network nothing needs to be
-/// asked again. An answer is forgotten with the first change of any kind, and after `lifetime` all the same, for the
-/// sake of changes that the kernel announces nowhere. Only good answers to unbound lookups are kept: a path that is
-/// broken is looked at in every round.
+/// The monitor is subscribed to what a routing decision depends on, so in a quiet network targets that are probed every
+/// second need not have it asked each time. An answer is forgotten with the first change of any kind, and after
+/// `lifetime` all the same, for the sake of changes that the kernel announces nowhere. Only good IPv4 answers to unbound
+/// lookups are kept: a path that is broken is looked at in every round, and an IPv6 route may run out without a word
+/// (RTA_EXPIRES, a router's advertisement).
 final class RouteMemory: Sendable {
   /// A finding by its place among the different ones, which are few: most addresses are reached by the same gateway.
   private struct Entry {
@@ -31,7 +32,7 @@ final class RouteMemory: Sendable {
   private let state: LoopConfined<State>
 
   /// Bounds the age of what is believed.
-  private static let lifetime = Duration.seconds(30)
+  private static let lifetime = Duration.seconds(5)
   /// Bounds the memory; beyond it everything is forgotten at once.
   private static let capacity = 65_536
 
@@ -53,7 +54,7 @@ final class RouteMemory: Sendable {
 
   /// Keeps an answer, if it is one to be kept.
   func keep(_ finding: RouteFinding, for address: IPAddress, at now: Instant) {
-    guard finding.isRoutable, !finding.isNeighbourFailed else { return }
+    guard address.family == .ipv4, finding.isRoutable, !finding.isNeighbourFailed else { return }
     state.withState { state in
       if state.entries.count >= Self.capacity { state.forget() }
       let place = state.places[finding] ?? Int32(state.findings.count)

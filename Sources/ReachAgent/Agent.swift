@@ -41,6 +41,11 @@ public final class Agent: Sendable {
   /// How long `run` may take to end: the bound that the interface promises is two seconds.
   private static let stopTime = Duration.milliseconds(1_500)
 
+  private static let signals = [SIGTERM, SIGINT, SIGHUP]
+
+  /// Has signals that arrive from now on wait until `run` takes them. Call it before anything that takes time.
+  public static func holdSignals() { SignalWatch.block(signals) }
+
   /// Builds everything and begins to listen; nothing is probed before `run`. Throws when the agent cannot start.
   public init(_ preparation: Preparation, _ overrides: AgentOverrides = AgentOverrides()) throws(AgentError) {
     guard let configuration = preparation.configuration else { throw AgentError("the configuration has errors") }
@@ -76,7 +81,7 @@ public final class Agent: Sendable {
   public func run() throws(AgentError) {
     let signals: SignalWatch
     do {
-      signals = try SignalWatch([SIGTERM, SIGINT, SIGHUP], on: loop) { [self] signal in received(signal) }
+      signals = try SignalWatch(Self.signals, on: loop) { [self] signal in received(signal) }
     } catch {
       throw AgentError("signals cannot be received: \(error)")
     }

@@ -12,6 +12,17 @@ public import ReachCore
 public enum Judge {
   /// The verdict on one round's findings of a target.
   public static func verdict(on findings: RoundFindings, of target: Target) -> Verdict {
+    let verdict = evidence(findings, target)
+    // What a backend that is not there would have seen is not known, so nothing it might contradict is claimed.
+    guard findings.fault?.reason == .backendMissing, verdict.status.isReachable else { return verdict }
+    return Verdict(
+      flags: nil, rule: target.policy.statusRule, reason: .backendMissing, path: verdict.path,
+      addresses: verdict.addresses.map {
+        AddressVerdict(address: $0.address, state: .untested, reason: .backendMissing)
+      })
+  }
+
+  private static func evidence(_ findings: RoundFindings, _ target: Target) -> Verdict {
     let question = Question(findings, target)
     switch question.kind {
     case .interface: return question.interfaceVerdict(findings.candidates)

@@ -42,7 +42,10 @@ func answerRequest(
     method: unsafe text(method), path: path(of: unsafe text(url)),
     query: unsafe fields(CMicroHTTPD_each_argument, connection),
     headers: unsafe fields(CMicroHTTPD_each_header, connection), body: incoming.body, listener: context.listener)
-  return unsafe answer(connection, context, context.routes.answer(request))
+  var routed = context.routes.answer(request)
+  // The library would end a chunked body even where none may be sent, and the client would take that for the next answer.
+  if request.method == "HEAD", case .chunks = routed.response.body { routed.response.body = .bytes([]) }
+  return unsafe answer(connection, context, routed)
 }
 
 /// Called when a request has been answered, or its connection has broken.

@@ -83,6 +83,7 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
     let remedy =
       switch cause.code.errno {
       case EADDRINUSE: "; another process listens there: stop it or choose another address"
+      case EEXIST: "; a file that is no socket is there: remove it or choose another path"
       case EADDRNOTAVAIL: "; no interface of this host has that address"
       case EACCES, EPERM: "; that takes more rights: choose a port from 1024 on or a folder that may be written"
       case ENOENT: "; the folder does not exist"

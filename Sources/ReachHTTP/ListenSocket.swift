@@ -61,6 +61,8 @@ struct ListenSocket: ~Copyable {
     do {
       try bind(descriptor, toPath: path)
     } catch  where error.code.errno == EADDRINUSE {
+      // Whatever else is there is somebody's file: it stays.
+      guard isSocket(path) else { throw SystemError("bind", FaultCode(errno: EEXIST)) }
       // A socket that nobody answers at is left from a process that was killed.
       guard try isAbandoned(path) else { throw error }
       _ = unsafe unlink(path)
@@ -115,6 +117,11 @@ struct ListenSocket: ~Copyable {
     let number = descriptor.number
     let code = unsafe withAddress(ofPath: path) { unsafe Glibc.bind(number, $0, $1) }
     if code != 0 { throw SystemError.current("bind") }
+  }
+
+  private static func isSocket(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
   private static func isAbandoned(_ path: String) throws(SystemError) -> Bool {

@@ -34,6 +34,9 @@ struct PluginFile: ~Copyable {
       throw PluginRefusal("is not a regular file: put the library itself there")
     }
     try check(status, "file", resolved)
+    guard ELFExtent.isWhole(descriptor.number, size: UInt64(clamping: status.st_size)) else {
+      throw PluginRefusal("is cut off: its headers speak of more than the file holds; copy the plugin again")
+    }
     let folder = PluginFolder.parent(of: resolved)
     guard unsafe stat(folder, &status) == 0 else {
       throw PluginRefusal("its folder cannot be examined (\(FaultText.current()))")

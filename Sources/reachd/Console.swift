@@ -14,6 +14,15 @@ struct Console: Sendable {
       isDecorated: isatty(STDOUT_FILENO) == 1 && !noColor, isErrorDecorated: isatty(STDERR_FILENO) == 1 && !noColor)
   }
 
+  /// Gives standard input, output and error something to stand for where they were closed. Otherwise the next
+  /// descriptor that is opened, a socket perhaps, would take their number and be sent the log.
+  static func openMissingStreams() {
+    for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+      // The lowest free number is given, which is this one.
+      _ = unsafe open("/dev/null", O_RDWR)
+    }
+  }
+
   /// Results.
   func out(_ text: String) { Self.write(text, to: STDOUT_FILENO) }
 

@@ -6,6 +6,7 @@ enum Program {
   static let usageStatus: Int32 = 64
 
   static func main(_ words: [String]) -> Int32 {
+    Console.openMissingStreams()
     let console = Console.standard()
     do throws(UsageError) {
       switch try Invocation.parse(words) {

@@ -5,6 +5,7 @@ internal import ReachConfig
 enum RunCommand {
   static func run(_ arguments: Arguments, _ console: Console) throws(UsageError) -> Int32 {
     let overrides = try overrides(arguments, console)
+    Agent.holdSignals()
     guard let agent = agent(arguments.last("--config") ?? Preparation.defaultFile, overrides, console) else { return 1 }
     do {
       try agent.run()

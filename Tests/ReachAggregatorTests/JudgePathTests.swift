@@ -110,6 +110,8 @@ internal import Testing
     #expect(Scene.judge([Scene.way()]).summary == "?? ??????? not_probed")
     #expect(Scene.judge([]).summary == "?? ??????? not_probed")
     #expect(Scene.judge([], fault: LocalFault(.backendMissing)).summary == "?? ??????? backend_missing")
+    #expect(Scene.judge([Scene.way(.open)], fault: LocalFault(.backendMissing)).summary == "?? ??????? backend_missing")
+    #expect(Scene.judge([Scene.refused(.noRoute)], fault: LocalFault(.backendMissing)).summary == "-- ------- no_route")
     #expect(Scene.judge([Scene.way()], fault: LocalFault(.backendOverran)).summary == "?? ??????? backend_overran")
   }
 

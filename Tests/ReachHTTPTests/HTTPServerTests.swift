@@ -109,6 +109,41 @@ final class Answers: Sendable {
     #expect(get.text == "hello nobody -\n")
   }
 
+  @Test("HEAD of a body in chunks has no body either, and the next answer is read rightly", .timeLimit(.minutes(1)))
+  func headOfChunks() async throws {
+    let (head, next) = try await withEventLoop { loop in
+      let server = try Self.start(loop)
+      var client = try await TestClient(to: server.addresses[0], on: loop)
+      try await client.send("HEAD /numbers HTTP/1.1\r\nHost: a\r\n\r\n")
+      let head = try await client.reply(toHead: true)
+      try await client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+      let next = try await client.reply()
+      await server.stop(by: loop.now())
+      return (head, next)
+    }
+    #expect(head.status == 200 && head.headers["content-type"] == "application/octet-stream")
+    #expect(next.status == 200 && next.text == "hello nobody -\n")
+  }
+
+  @Test("a file that is no socket stays where a Unix socket should be", .timeLimit(.minutes(1)))
+  func foreignFile() async throws {
+    let path = "/tmp/reachd-http-\(getpid())-\(UInt32.random(in: 0...UInt32.max)).txt"
+    close(unsafe open(path, O_CREAT | O_WRONLY, 0o600))
+    defer { _ = unsafe unlink(path) }
+    let error = try await withEventLoop { loop in
+      do {
+        _ = try Self.start(loop, on: [.unix(path: path)])
+      } catch let error as HTTPServerError {
+        return error.description
+      }
+      return ""
+    }
+    #expect(
+      error == "cannot listen on unix:\(path): bind: EEXIST; a file that is no socket is there: remove it or choose "
+        + "another path")
+    #expect(unsafe access(path, F_OK) == 0)
+  }
+
   @Test("an unknown path is 404, a wrong method 405 with Allow, nonsense 400", .timeLimit(.minutes(1)))
   func refusals() async throws {
     let answers = Answers()

@@ -126,6 +126,16 @@ import Testing
         == "registers the backend \"tcp\", not \"route\": rename the file to libTCPProbe.so")
   }
 
+  @Test("a plugin that was copied by half is refused before the loader maps it", arguments: [64, 2_000, 50_000])
+  func halfCopied(size: Int) throws {
+    let scratch = try Scratch()
+    let file = try scratch.copy(BuiltPlugins.file("libTCPProbe.so"), as: "libTCPProbe.so")
+    #expect(unsafe truncate(file, size) == 0)
+    #expect(
+      try reason("tcp", in: scratch.path)
+        == "is cut off: its headers speak of more than the file holds; copy the plugin again")
+  }
+
   @Test("an unreadable file is refused with its errno", .enabled(if: geteuid() != 0))
   func unreadable() throws {
     let scratch = try Scratch()

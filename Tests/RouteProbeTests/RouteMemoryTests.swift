@@ -74,19 +74,29 @@ import Testing
     #expect(decisions == [.unicast, .refused(.routeBlackhole), .unicast, .refused(.noRoute)])
   }
 
-  @Test("an answer is not believed for longer than half a minute", .timeLimit(.minutes(1)))
+  @Test("an answer is not believed for longer than five seconds", .timeLimit(.minutes(1)))
   func age() async throws {
     let (young, old) = try await withEventLoop { loop in
       let memory = RouteMemory(try ProbeHost.onThisLoop(loop))
       let start = loop.now()
       memory.keep(RouteFinding(.unicast), for: remote, at: start)
       return (
-        memory.finding(for: remote, at: start.advanced(by: .seconds(29))),
-        memory.finding(for: remote, at: start.advanced(by: .seconds(30)))
+        memory.finding(for: remote, at: start.advanced(by: .seconds(4))),
+        memory.finding(for: remote, at: start.advanced(by: .seconds(5)))
       )
     }
     #expect(young?.decision == .unicast)
     #expect(old == nil)
+  }
+
+  @Test("an IPv6 answer is not remembered, since its route may run out unannounced", .timeLimit(.minutes(1)))
+  func expiring() async throws {
+    let kept = try await withEventLoop { loop in
+      let memory = RouteMemory(try ProbeHost.onThisLoop(loop))
+      memory.keep(RouteFinding(.unicast), for: remote6, at: loop.now())
+      return memory.finding(for: remote6, at: loop.now())
+    }
+    #expect(kept == nil)
   }
 
   @Test("a broken path is not remembered", .timeLimit(.minutes(1)))

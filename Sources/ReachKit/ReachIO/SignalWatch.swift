@@ -13,10 +13,7 @@ public final class SignalWatch: Sendable {
   public init(
     _ signals: [Int32], on loop: EventLoop, _ handler: @escaping @Sendable (Int32) -> Void
   ) throws(SystemError) {
-    var set = sigset_t()
-    unsafe sigemptyset(&set)
-    for signal in signals { unsafe sigaddset(&set, signal) }
-    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    var set = Self.blocked(signals)
     descriptor = Descriptor(
       owning: try retryingInterrupts("signalfd") { unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK)) })
     let number = descriptor.number
@@ -25,6 +22,18 @@ public final class SignalWatch: Sendable {
       let size = MemoryLayout<signalfd_siginfo>.size
       while unsafe read(number, &information, size) == size { handler(Int32(bitPattern: information.ssi_signo)) }
     }
+  }
+
+  /// Blocks `signals` in the calling thread. One that arrives from now on waits for the watch: call this first thing, or
+  /// a signal that comes during start-up ends the process.
+  public static func block(_ signals: [Int32]) { _ = blocked(signals) }
+
+  private static func blocked(_ signals: [Int32]) -> sigset_t {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for signal in signals { unsafe sigaddset(&set, signal) }
+    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    return set
   }
 
   /// Lets the process ignore SIGPIPE: a peer that hangs up then shows as EPIPE of the write.
