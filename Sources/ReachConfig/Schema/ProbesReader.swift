@@ -60,6 +60,8 @@ struct ProbesReader {
       probes.append(probe(backend, options, at: element.position, for: target))
     }
     check(node, lines, for: target)
+    // Where an entry could not be read, what is missing may be what it was meant to be.
+    if lines.count == node.count { checkLink(probes, lines, at: node.position, for: target) }
     return probes
   }
 
@@ -132,6 +134,23 @@ struct ProbesReader {
         at: position)
     default: break
     }
+  }
+
+  /// Whether the link probe can know which interface to look at.
+  private func checkLink(
+    _ probes: [ConfiguredProbe], _ lines: [String: Int], at position: TextPosition, for target: Target
+  ) {
+    switch target.kind {
+    case .interface, .linkLocal: return
+    case .host, .address, .pair, .defaultPath: break
+    }
+    let areStandard = lines.keys.allSatisfy { ConfigurationDocument.standardBackends.contains($0) }
+    guard areStandard, lines["route"] == nil, let link = probes.first(where: { $0.backend == "link" }),
+      link.options.string("interface") == nil
+    else { return }
+    problems.error(
+      "the probe 'link' cannot know the interface without the probe 'route'; add '- route', or name it: "
+        + "'- link: { interface: eth0 }'", at: position)
   }
 
   /// Whether the probes together can come to a verdict.
