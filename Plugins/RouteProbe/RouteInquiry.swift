@@ -21,11 +21,14 @@ struct RouteInquiry<Tables: KernelTables> {
 
   let tables: Tables
   private let mark: UInt32?
+  /// The port that a connection would go to, where there is to be one.
+  private let tcpPort: UInt16?
   private var scope = LookupScope.none
   var isSourceKnownLocal = false
 
-  init(_ tables: Tables, source binding: SourceBinding) {
+  init(_ tables: Tables, source binding: SourceBinding, tcpPort: UInt16? = nil) {
     self.tables = tables
+    self.tcpPort = tcpPort
     source = binding.address
     mark = binding.mark
     if let name = binding.interface { scope(to: name) }
@@ -54,7 +57,8 @@ struct RouteInquiry<Tables: KernelTables> {
     guard let address else { return RouteFinding(.fault(FaultCode(errno: EINVAL))) }
     guard let oif = outputInterface(for: address) else { return RouteFinding(.refused(.scopeNoDevice)) }
     guard isAskable(address, oif) else { return RouteFinding(.refused(oif != 0 ? .scopeNoRoute : .noRoute)) }
-    let query = RouteQuery(destination: address, source: source, outputInterface: oif, mark: mark)
+    let query = RouteQuery(
+      destination: address, source: source, outputInterface: oif, mark: mark, tcpPort: tcpPort)
     var finding =
       switch address.family {
       case .ipv4: findingIPv4(query)

@@ -17,8 +17,14 @@ final class RouteMemory: Sendable {
     let askedAt: Instant
   }
 
+  /// What was asked: rules may tell ports apart.
+  private struct Key: Hashable {
+    let address: IPAddress
+    let port: UInt16?
+  }
+
   private struct State {
-    var entries: [IPAddress: Entry] = [:]
+    var entries: [Key: Entry] = [:]
     var findings: [RouteFinding] = []
     var places: [RouteFinding: Int32] = [:]
 
@@ -43,9 +49,11 @@ final class RouteMemory: Sendable {
   }
 
   /// What is known of the address; nil when it must be asked.
-  func finding(for address: IPAddress, at now: Instant) -> RouteFinding? {
+  func finding(for address: IPAddress, port: UInt16?, at now: Instant) -> RouteFinding? {
     state.withState { state in
-      guard let entry = state.entries[address], now.nanoseconds(since: entry.askedAt) < Self.lifetime.nanoseconds else {
+      guard let entry = state.entries[Key(address: address, port: port)],
+        now.nanoseconds(since: entry.askedAt) < Self.lifetime.nanoseconds
+      else {
         return nil
       }
       return state.findings[Int(entry.finding)]
@@ -53,7 +61,7 @@ final class RouteMemory: Sendable {
   }
 
   /// Keeps an answer, if it is one to be kept.
-  func keep(_ finding: RouteFinding, for address: IPAddress, at now: Instant) {
+  func keep(_ finding: RouteFinding, for address: IPAddress, port: UInt16?, at now: Instant) {
     guard address.family == .ipv4, finding.isRoutable, !finding.isNeighbourFailed else { return }
     state.withState { state in
       if state.entries.count >= Self.capacity { state.forget() }
@@ -62,7 +70,7 @@ final class RouteMemory: Sendable {
         state.findings.append(finding)
         state.places[finding] = place
       }
-      state.entries[address] = Entry(finding: place, askedAt: now)
+      state.entries[Key(address: address, port: port)] = Entry(finding: place, askedAt: now)
     }
   }
 

@@ -35,7 +35,7 @@ public struct RouteProbe: ProbeBackend {
   }
 
   private func findings(for target: Target, in context: ProbeContext) -> [RouteFinding] {
-    var inquiry = RouteInquiry(context.host, source: target.source)
+    var inquiry = RouteInquiry(context.host, source: target.source, tcpPort: target.port)
     inquiry.isDefaultPath = Self.asksForDefaultPath(target, context.candidates)
     switch target.kind {
     case .pair(let local, _):
@@ -57,9 +57,9 @@ public struct RouteProbe: ProbeBackend {
       guard let address = candidate.address, candidate.role == .target else {
         return inquiry.finding(for: candidate.address)
       }
-      if candidate.route == nil, let known = memory.finding(for: address, at: now) { return known }
+      if candidate.route == nil, let known = memory.finding(for: address, port: target.port, at: now) { return known }
       let finding = inquiry.finding(for: address)
-      memory.keep(finding, for: address, at: now)
+      memory.keep(finding, for: address, port: target.port, at: now)
       return finding
     }
   }

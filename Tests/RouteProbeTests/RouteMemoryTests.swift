@@ -74,15 +74,32 @@ import Testing
     #expect(decisions == [.unicast, .refused(.routeBlackhole), .unicast, .refused(.noRoute)])
   }
 
+  @Test("a rule about a port decides for targets with that port, and for no others", .timeLimit(.minutes(1)))
+  func ports() async throws {
+    let decisions = try await withNetworkNamespace { loop, stage in
+      _ = try stage.stageGateway()
+      try stage.ip("rule add priority 10 ipproto tcp dport 80 prohibit")
+      let host = try ProbeHost.onThisLoop(loop)
+      let probe = RouteProbe(RouteMemory(host))
+      var decisions: [RouteFinding.Decision] = []
+      for port: UInt16? in [443, 80, nil, 443] {
+        let target = Target(name: "target", kind: .address(remote), port: port)
+        decisions.append(try await Self.look(probe, host, for: target).decision)
+      }
+      return decisions
+    }
+    #expect(decisions == [.unicast, .refused(.routeProhibit), .unicast, .unicast])
+  }
+
   @Test("an answer is not believed for longer than five seconds", .timeLimit(.minutes(1)))
   func age() async throws {
     let (young, old) = try await withEventLoop { loop in
       let memory = RouteMemory(try ProbeHost.onThisLoop(loop))
       let start = loop.now()
-      memory.keep(RouteFinding(.unicast), for: remote, at: start)
+      memory.keep(RouteFinding(.unicast), for: remote, port: nil, at: start)
       return (
-        memory.finding(for: remote, at: start.advanced(by: .seconds(4))),
-        memory.finding(for: remote, at: start.advanced(by: .seconds(5)))
+        memory.finding(for: remote, port: nil, at: start.advanced(by: .seconds(4))),
+        memory.finding(for: remote, port: nil, at: start.advanced(by: .seconds(5)))
       )
     }
     #expect(young?.decision == .unicast)
@@ -93,8 +110,8 @@ import Testing
   func expiring() async throws {
     let kept = try await withEventLoop { loop in
       let memory = RouteMemory(try ProbeHost.onThisLoop(loop))
-      memory.keep(RouteFinding(.unicast), for: remote6, at: loop.now())
-      return memory.finding(for: remote6, at: loop.now())
+      memory.keep(RouteFinding(.unicast), for: remote6, port: nil, at: loop.now())
+      return memory.finding(for: remote6, port: nil, at: loop.now())
     }
     #expect(kept == nil)
   }
@@ -107,9 +124,9 @@ import Testing
         RouteFinding(.refused(.noRoute)), RouteFinding(.fault(FaultCode(errno: 24))),
         RouteFinding(.unicast, isNeighbourFailed: true),
       ] {
-        memory.keep(finding, for: remote, at: loop.now())
+        memory.keep(finding, for: remote, port: nil, at: loop.now())
       }
-      return memory.finding(for: remote, at: loop.now())
+      return memory.finding(for: remote, port: nil, at: loop.now())
     }
     #expect(kept == nil)
   }

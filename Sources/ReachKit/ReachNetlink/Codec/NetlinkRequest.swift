@@ -72,5 +72,9 @@ public enum NetlinkRequest: Hashable, Sendable {
       encoder.append(Int(RTA_OIF.rawValue), word: UInt32(bitPattern: query.outputInterface))
     }
     if let mark = query.mark { encoder.append(Int(RTA_MARK.rawValue), word: mark) }
+    if let port = query.tcpPort {
+      encoder.append(Int(RTA_IP_PROTO.rawValue), octet: UInt8(IPPROTO_TCP))
+      encoder.append(Int(RTA_DPORT.rawValue), bigEndian: port)
+    }
   }
 }

@@ -33,6 +33,18 @@ struct RequestEncoder: ~Copyable {
     append(word)
   }
 
+  /// Appends an attribute of one octet.
+  mutating func append(_ type: Int, octet: UInt8) {
+    append(rtattr(rta_len: 5, rta_type: UInt16(truncatingIfNeeded: type)))
+    append(octet)
+  }
+
+  /// Appends an attribute of 16 bits in the order of the wire.
+  mutating func append(_ type: Int, bigEndian value: UInt16) {
+    append(rtattr(rta_len: 6, rta_type: UInt16(truncatingIfNeeded: type)))
+    append(value.bigEndian)
+  }
+
   /// Appends an address in the order of the wire.
   mutating func append(_ type: Int, address: IPAddress) {
     let length = MemoryLayout<rtattr>.size &+ address.family.octetCount

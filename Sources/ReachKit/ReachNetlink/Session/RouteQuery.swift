@@ -10,18 +10,21 @@ public struct RouteQuery: Hashable, Sendable {
   public var outputInterface: Int32
   /// RTA_MARK; nil leaves it out.
   public var mark: UInt32?
+  /// RTA_DPORT, with TCP as RTA_IP_PROTO, which rules may match (`ip rule … ipproto tcp dport 443`); nil leaves both out.
+  public var tcpPort: UInt16?
   /// RTM_F_FIB_MATCH: answer with the matching entry of the table rather than the resolved route.
   public var isFIBMatch: Bool
 
   /// A query.
   public init(
     destination: IPAddress, source: IPAddress? = nil, outputInterface: Int32 = 0, mark: UInt32? = nil,
-    isFIBMatch: Bool = false
+    tcpPort: UInt16? = nil, isFIBMatch: Bool = false
   ) {
     self.destination = destination
     self.source = source
     self.outputInterface = outputInterface
     self.mark = mark
+    self.tcpPort = tcpPort
     self.isFIBMatch = isFIBMatch
   }
 }
