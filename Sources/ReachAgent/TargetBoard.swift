@@ -47,51 +47,34 @@ final class TargetBoard: Sendable {
 
   private func skipped(_ rounds: Int, of watched: WatchedTarget) {
     agent.withState { $0.roundsSkipped &+= UInt64(max(0, rounds)) }
-    watched.series.withState { series in
-      for probe in watched.runner.probes {
-        for _ in 0..<max(0, min(rounds, 1_000)) { series.record(ProbeRun(probe: probe.name, outcome: .skipped)) }
-      }
+    watched.series.withState { $0.recordSkipped(rounds: rounds) }
+    let wall = WallClock.nanosecondsSinceEpoch()
+    // A round that brought no evidence counts towards `unknown_after` like one that could not be probed. The reason of a
+    // fault that stands already stays.
+    judge(watched, at: loop.now()) { standing, now in
+      let nothing = Verdict(
+        flags: nil, rule: watched.target.policy.statusRule, reason: standing.lastFault ?? .notProbed)
+      return standing.judge.absorb(nothing, under: watched.target.policy, at: now, wall: wall)
     }
-    passedWithoutEvidence(watched)
-  }
-
-  /// A round that brought no evidence counts towards `unknown_after` like one that could not be probed. The reason of
-  /// a fault that stands already stays.
-  private func passedWithoutEvidence(_ watched: WatchedTarget) {
-    let now = loop.now()
-    let (update, state) = watched.standing.withState { standing in
-      let fault = standing.lastFault ?? .notProbed
-      let nothing = Verdict(flags: nil, rule: watched.target.policy.statusRule, reason: fault)
-      let update = standing.judge.absorb(
-        nothing, under: watched.target.policy, at: now, wall: WallClock.nanosecondsSinceEpoch())
-      return (update, standing.judge.state)
-    }
-    publish(update, state, of: watched, at: now)
   }
 
   private func finished(_ report: RoundReport, of watched: WatchedTarget) {
     let wall = WallClock.nanosecondsSinceEpoch()
     let target = watched.target
     let verdict = Judge.verdict(on: report.findings, of: target)
-    let (update, before, state, isFirst) = watched.standing.withState { standing in
-      let isFirst = !standing.hasFinishedRound
-      standing.hasFinishedRound = true
-      standing.keep(report.runs, of: watched.runner.probes, at: wall)
-      standing.lastFault = verdict.flags == nil ? verdict.reason : nil
-      let before = standing.judge.state.verdict
-      let update = standing.judge.absorb(verdict, under: target.policy, at: report.finishedAt, wall: wall)
-      return (update, before, standing.judge.state, isFirst)
-    }
     watched.series.withState { $0.record(report) }
     if log.isEnabled(.debug) {
       for run in report.runs { log.log(.probeFinished(target: target, run: run)) }
     }
-    publish(update, state, of: watched, at: report.finishedAt)
-    if before.status == .notReachable, state.verdict.status == .notReachable, before.reason != state.verdict.reason {
-      log.log(.reasonChanged(target: target, from: before.reason, to: state.verdict))
+    var isFirst = false
+    judge(watched, at: report.finishedAt) { standing, now in
+      isFirst = !standing.hasFinishedRound
+      standing.hasFinishedRound = true
+      standing.keep(report.runs, of: watched.runner.probes, at: wall)
+      standing.lastFault = verdict.flags == nil ? verdict.reason : nil
+      return standing.judge.absorb(verdict, under: target.policy, at: now, wall: wall)
     }
     if isFirst { noteFirstRound() }
-    waitForHold(of: watched)
   }
 
   private func noteFirstRound() {
@@ -102,7 +85,26 @@ final class TargetBoard: Sendable {
     if isLast { onReady() }
   }
 
-  private func publish(_ update: TargetUpdate, _ state: TargetState, of watched: WatchedTarget, at now: Instant) {
+  /// A path verdict that waited has lasted for the target's `hold`.
+  private func holdEnded(of watched: WatchedTarget) {
+    let wall = WallClock.nanosecondsSinceEpoch()
+    judge(watched, at: loop.now()) { standing, now in
+      standing.holdTimer = nil
+      return standing.judge.elapse(at: now, wall: wall)
+    }
+  }
+
+  /// The one way a target's standing changes: has `body` change it, then publishes and logs what came of that, and sees
+  /// to it that a path verdict that waits is come back to.
+  private func judge(
+    _ watched: WatchedTarget, at now: Instant, _ body: (inout WatchedTarget.Standing, Instant) -> TargetUpdate
+  ) {
+    let (update, before, state) = watched.standing.withState { standing in
+      let before = standing.judge.state.verdict
+      let update = body(&standing, now)
+      waitForHold(&standing, of: watched)
+      return (update, before, standing.judge.state)
+    }
     if update.isStateChanged || !update.events.isEmpty {
       watched.series.withState { series in
         for event in update.events { series.record(event) }
@@ -110,25 +112,16 @@ final class TargetBoard: Sendable {
       }
     }
     for event in update.events { log.log(.targetEvent(event, of: watched.target)) }
+    if before.status == .notReachable, state.verdict.status == .notReachable, before.reason != state.verdict.reason {
+      log.log(.reasonChanged(target: watched.target, from: before.reason, to: state.verdict))
+    }
   }
 
   /// Comes back when a path verdict that waits has lasted for the target's `hold`.
-  private func waitForHold(of watched: WatchedTarget) {
-    watched.standing.withState { standing in
-      if let timer = standing.holdTimer { loop.cancel(timer) }
-      standing.holdTimer = standing.judge.holdEnds.map { due in
-        loop.schedule(at: due) { [weak self] in self?.holdEnded(of: watched) }
-      }
+  private func waitForHold(_ standing: inout WatchedTarget.Standing, of watched: WatchedTarget) {
+    if let timer = standing.holdTimer { loop.cancel(timer) }
+    standing.holdTimer = standing.judge.holdEnds.map { due in
+      loop.schedule(at: due) { [weak self] in self?.holdEnded(of: watched) }
     }
-  }
-
-  private func holdEnded(of watched: WatchedTarget) {
-    let now = loop.now()
-    let (update, state) = watched.standing.withState { standing in
-      standing.holdTimer = nil
-      let update = standing.judge.elapse(at: now, wall: WallClock.nanosecondsSinceEpoch())
-      return (update, standing.judge.state)
-    }
-    publish(update, state, of: watched, at: now)
   }
 }

@@ -84,6 +84,11 @@ public struct TargetSeries: Sendable {
     if detail != .compact, let reason = run.outcome.reason { count(reason, of: UInt8(truncatingIfNeeded: index)) }
   }
 
+  /// Counts rounds in which no probe had its turn.
+  public mutating func recordSkipped(rounds: Int) {
+    for index in probes.indices { probes[index].runs.skipped &+= UInt32(clamping: rounds) }
+  }
+
   /// Counts a change of status or of path.
   public mutating func record(_ event: TargetEvent) {
     switch event {
