@@ -26,10 +26,10 @@ extension RoundRunner {
       progress.runs.append(run(of: probe, finding.outcome, elapsed))
       absorb(finding, into: &progress)
     case (.route(let findings), .route) where findings.count == count:
-      for index in 0..<count { progress.findings.candidates[index].route = findings[index] }
+      progress.take(findings)
       progress.runs.append(run(of: probe, ProbeOutcome(route: findings), elapsed))
     case (.link(let findings), .link) where findings.count == count:
-      for index in 0..<count { progress.findings.candidates[index].link = findings[index] }
+      progress.take(findings)
       progress.runs.append(run(of: probe, ProbeOutcome(link: findings), elapsed))
     case (.tcp(let findings), .tcp) where findings.count == count:
       for index in 0..<count { progress.findings.candidates[index].tcp = findings[index] }

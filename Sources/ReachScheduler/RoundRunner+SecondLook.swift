@@ -28,9 +28,9 @@ extension RoundProgress {
     let count = findings.candidates.count
     switch evidence {
     case .route(let routes) where routes.count == count:
-      for index in 0..<count { findings.candidates[index].route = routes[index] }
+      take(routes)
     case .link(let links) where links.count == count:
-      for index in 0..<count { findings.candidates[index].link = links[index] }
+      take(links)
     default: break
     }
   }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// The loop is a serial executor, so actors may live on it, and a task executor, so that an async function begun with
 /// `spawn` stays on it from `await` to `await`. Nothing that runs here may block.
 ///
-/// Isolation: `enqueue`, `execute`, `spawn`, `stop`, `now` and `isCurrent` may be called from anywhere; every other
+/// Isolation: `enqueue`, `spawn`, `stop`, `now` and `isCurrent` may be called from anywhere; every other
 /// method only on the loop's thread, or before `run()` has begun. That is what makes the class safe to send: its
 /// mutable state is touched by one thread, apart from the inbox, which has a lock.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
