@@ -21,20 +21,32 @@ public struct NetworkChange: Hashable, Sendable {
     public static let nexthop = Kinds(rawValue: 16)
     /// A setting such as forwarding or `ignore_routes_with_linkdown` changed.
     public static let netconf = Kinds(rawValue: 32)
-    /// Messages were lost and the interfaces have been read anew: anything may have changed.
+    /// Messages were lost: anything may have changed.
     public static let resync = Kinds(rawValue: 64)
+    /// An interface's carrier came and went, or went and came, and its state is what it was before the batch.
+    public static let flap = Kinds(rawValue: 128)
   }
+
+  /// The most interfaces that `links` names.
+  public static let mostLinks = 64
 
   /// Everything that changed.
   public var kinds: Kinds
+  /// The indices of the interfaces that came, went or look different, or whose addresses changed; each once, in the order
+  /// of the messages.
+  ///
+  /// It says whom to look at first, not whom to leave out: empty when no message named one, and when more than
+  /// `mostLinks` did.
+  public var links: [Int32]
   /// When the batch was read, on the loop's clock.
   public var receivedAt: Instant
   /// How long reading everything anew took, when messages had been lost.
   public var resyncDuration: Duration?
 
   /// A change.
-  public init(kinds: Kinds, receivedAt: Instant, resyncDuration: Duration? = nil) {
+  public init(kinds: Kinds, links: [Int32] = [], receivedAt: Instant, resyncDuration: Duration? = nil) {
     self.kinds = kinds
+    self.links = links
     self.receivedAt = receivedAt
     self.resyncDuration = resyncDuration
   }
