@@ -11,8 +11,8 @@ extension LogEvent {
         + fields(of: target, change: change))
   }
 
-  /// A change of status. `causeID` names the fault that other targets share.
-  public static func statusChanged(target: Target, change: StatusChange, causeID: String? = nil) -> LogEvent {
+  /// A change of status.
+  public static func statusChanged(target: Target, change: StatusChange) -> LogEvent {
     let verdict = change.to
     let from = change.from
     var message = "\(target.name) is \(verdict.status.rawValue)" + because(verdict)
@@ -20,12 +20,11 @@ extension LogEvent {
       let lasted = change.inPrevious.map { " for \(brief($0))" } ?? ""
       message += ", was \(from.rawValue)\(lasted)"
     }
-    var fields =
+    let fields =
       [
         Field("target", .string(target.name)), Field("from", .optional(from?.rawValue)),
         Field("to", .string(verdict.status.rawValue)),
       ] + fields(of: target, change: change)
-    if let causeID { fields.append(Field("cause_id", .string(causeID))) }
     let isLoss = verdict.status == .notReachable && from != .notReachable
     return LogEvent(isLoss ? .warning : .info, "status_changed", message, fields: fields)
   }
@@ -104,7 +103,7 @@ extension LogEvent {
       Field("sequence", .integer(Int64(clamping: change.sequence))),
       Field("in_previous_seconds", change.inPrevious.map(Value.duration) ?? .null),
       Field("labels", .labels(target.labels)),
-    ]
+    ] + (change.causeID.map { [Field("cause_id", .string($0))] } ?? [])
   }
 
   private static func because(_ verdict: Verdict) -> String {

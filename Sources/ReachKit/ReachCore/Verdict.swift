@@ -129,13 +129,19 @@ public struct StatusChange: Hashable, Sendable {
   public var to: Verdict
   /// How long the status before had lasted; nil for the first one.
   public var inPrevious: Duration?
+  /// The fault that made the target NotReachable, which others may fail for as well: the same text on every change that
+  /// it brought about, and never used again for another fault. Nil where no fault beyond the target itself is known.
+  public var causeID: String?
 
   /// A change.
-  public init(sequence: UInt64, at: Int64, from: Status?, to: Verdict, inPrevious: Duration?) {
+  public init(
+    sequence: UInt64, at: Int64, from: Status?, to: Verdict, inPrevious: Duration?, causeID: String? = nil
+  ) {
     self.sequence = sequence
     self.at = at
     self.from = from
     self.to = to
     self.inPrevious = inPrevious
+    self.causeID = causeID
   }
 }
