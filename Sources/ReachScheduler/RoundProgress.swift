@@ -31,16 +31,6 @@ struct RoundProgress: Sendable {
     if findings.fault == nil { findings.fault = fault }
   }
 
-  /// Takes in a route finding for each candidate, of which there must be as many.
-  mutating func take(_ routes: [RouteFinding]) {
-    for (index, route) in zip(findings.candidates.indices, routes) { findings.candidates[index].route = route }
-  }
-
-  /// Takes in a link finding for each candidate, of which there must be as many.
-  mutating func take(_ links: [LinkFinding?]) {
-    for (index, link) in zip(findings.candidates.indices, links) { findings.candidates[index].link = link }
-  }
-
   /// The report of what there is, which is moved out.
   mutating func takeReport(at now: Instant) -> RoundReport {
     let report = RoundReport(startedAt: startedAt, finishedAt: now, findings: findings, runs: runs)

@@ -26,10 +26,10 @@ extension RoundRunner {
       progress.runs.append(run(of: probe, finding.outcome, elapsed))
       absorb(finding, into: &progress)
     case (.route(let findings), .route) where findings.count == count:
-      progress.take(findings)
+      progress.findings.replacePath(evidence)
       progress.runs.append(run(of: probe, ProbeOutcome(route: findings), elapsed))
     case (.link(let findings), .link) where findings.count == count:
-      progress.take(findings)
+      progress.findings.replacePath(evidence)
       progress.runs.append(run(of: probe, ProbeOutcome(link: findings), elapsed))
     case (.tcp(let findings), .tcp) where findings.count == count:
       for index in 0..<count { progress.findings.candidates[index].tcp = findings[index] }
@@ -48,23 +48,14 @@ extension RoundRunner {
     progress.runs.append(ProbeRun(probe: probe.name, outcome: .error(fault), duration: nil))
   }
 
-  /// Takes in what resolution said: its addresses become the candidates. When the resolver gave none, the way to it
-  /// is looked at instead, so that a broken path is named rather than its symptom (semantics, section 4.4).
+  /// Takes in what resolution said: its addresses, or the way to the resolver, become the candidates.
   private func absorb(_ finding: DNSFinding, into progress: inout RoundProgress) {
     progress.findings.dns = finding
-    if !finding.addresses.isEmpty {
-      progress.findings.candidates = finding.addresses.prefix(Self.addressLimit).map { Candidate($0) }
-      return
-    }
-    switch finding.result {
-    case .failed(.dnsNXDomain), .failed(.dnsNoData): progress.isOver = true
-    case .fault(let fault):
-      progress.note(fault)
-      progress.isOver = true
-    case .failed, .resolved:
-      progress.isOnResolverPath = true
-      progress.findings.candidates = Self.resolverPath(finding.servers, defaultPath: host.defaultPath)
-    }
+    progress.findings.candidates = Self.candidates(
+      of: target.kind, resolved: finding, defaultPath: host.defaultPath)
+    progress.isOver = finding.isFinal
+    progress.isOnResolverPath = finding.addresses.isEmpty && !finding.isFinal
+    if case .fault(let fault) = finding.result, finding.isFinal { progress.note(fault) }
   }
 
   private func run(of probe: PlannedProbe, _ outcome: ProbeOutcome, _ duration: Duration) -> ProbeRun {
@@ -83,9 +74,6 @@ extension RoundRunner {
       .probeError(FaultCode(errno: 71)),
       detail: "backend \(probe.name) answered with \(answer) where \(candidates) of \(probe.layer) were asked for")
   }
-
-  /// More addresses of one name than this are not looked at.
-  static let addressLimit = 64
 }
 
 extension Candidate {

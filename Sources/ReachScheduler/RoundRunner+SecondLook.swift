@@ -17,21 +17,7 @@ extension RoundRunner {
       let context = ProbeContext(host: host, deadline: deadline, candidates: candidates, dns: dns)
       // What the first look saw stands where the second one fails.
       guard let evidence = try? await backend.probe(target, in: context), !Task.isCancelled else { continue }
-      progress.withState { $0.replace(evidence) }
-    }
-  }
-}
-
-extension RoundProgress {
-  /// Takes in a second look, where it fits.
-  fileprivate mutating func replace(_ evidence: Evidence) {
-    let count = findings.candidates.count
-    switch evidence {
-    case .route(let routes) where routes.count == count:
-      take(routes)
-    case .link(let links) where links.count == count:
-      take(links)
-    default: break
+      progress.withState { $0.findings.replacePath(evidence) }
     }
   }
 }

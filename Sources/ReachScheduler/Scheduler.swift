@@ -28,19 +28,30 @@ public final class Scheduler: Sendable {
     public var skipped: UInt64 = 0
     /// Backends that were given up.
     public var overran: UInt64 = 0
+    /// Rounds whose result was dropped since the path had changed.
+    public var outdated: UInt64 = 0
+    /// Times all paths were looked at between rounds.
+    public var looks: UInt64 = 0
     /// Times this host was found to have been suspended.
     public var suspends: UInt64 = 0
   }
 
   let loop: EventLoop
   let observer: Observer
+  /// Called when all targets have been told of a look at their paths.
+  let onLookEnd: @Sendable () -> Void
   let core: LoopConfined<SchedulerCore>
 
-  /// A scheduler without targets. It does nothing until targets are added, and needs no start.
-  public init(loop: EventLoop, settings: SchedulerSettings = SchedulerSettings(), observer: @escaping Observer) {
+  /// A scheduler without targets. It does nothing until targets are added, and needs no start. `onLookEnd` is called on
+  /// the loop when every target has been told of a look at its path.
+  public init(
+    loop: EventLoop, settings: SchedulerSettings = SchedulerSettings(),
+    onLookEnd: @escaping @Sendable () -> Void = {}, observer: @escaping Observer
+  ) {
+    self.onLookEnd = onLookEnd
     self.loop = loop
     self.observer = observer
-    core = LoopConfined(SchedulerCore(settings), on: loop)
+    core = LoopConfined(SchedulerCore(settings, at: loop.now()), on: loop)
   }
 
   /// The counts as they stand.
@@ -104,7 +115,7 @@ public final class Scheduler: Sendable {
     perform(actions)
   }
 
-  private func perform(_ actions: [SchedulerState.Action]) {
+  func perform(_ actions: [SchedulerState.Action]) {
     for action in actions {
       switch action {
       case .start(let round): start(round)
@@ -126,6 +137,7 @@ public final class Scheduler: Sendable {
       state.noticeSuspend(at: now)
       state.schedule.wake(at: now, into: &state.actions)
     }
+    lookIfDue()
   }
 
   private func start(_ round: SchedulerState.Round) {
@@ -144,7 +156,11 @@ public final class Scheduler: Sendable {
     let now = loop.now()
     if let outcome = core.withState({ $0.ended(round, at: now) }) {
       switch outcome.disposition {
-      case .report: observer(outcome.tag, .finished(progress.withState { $0.takeReport(at: now) }))
+      case .report:
+        let report = progress.withState { $0.takeReport(at: now) }
+        core.withState { $0.keep(report.findings, of: round.key, at: now) }
+        observer(outcome.tag, .finished(report))
+      case .outdated: observer(outcome.tag, .outdated)
       case .starved: observer(outcome.tag, .skipped(rounds: 1))
       case .late: break
       }

@@ -11,6 +11,8 @@ struct SchedulerCore {
     /// Of the round that runs; made for each, since few targets have one at any moment.
     var progress: LoopConfined<RoundProgress>?
     var task: Task<Void, Never>?
+    /// What the last round left for looks at the path; nil before the first.
+    var kept: KeptFindings?
   }
 
   var schedule: SchedulerState
@@ -28,9 +30,14 @@ struct SchedulerCore {
   var isStopped = false
   /// Ends when the last task has ended after `stop`.
   var stopped: Task<Void, Never>?
+  /// Looks at paths between rounds.
+  var looking: PathLooking
   private var suspend = SuspendNotice()
 
-  init(_ settings: SchedulerSettings) { schedule = SchedulerState(settings) }
+  init(_ settings: SchedulerSettings, at now: Instant) {
+    schedule = SchedulerState(settings)
+    looking = PathLooking(settings.changes, at: now)
+  }
 
   var currentCounts: Scheduler.Counts {
     var counts = counts
@@ -78,6 +85,7 @@ struct SchedulerCore {
     isStopped = true
     if let timer { loop.cancel(timer) }
     timer = nil
+    looking.task?.cancel()
     for slot in slots { slot?.task?.cancel() }
   }
 
@@ -103,7 +111,11 @@ struct SchedulerCore {
     }
     noticeSuspend(at: now)
     let disposition = schedule.finish(round.key, number: round.number, at: now, into: &actions)
-    if disposition == .starved { counts.skipped &+= 1 }
+    switch disposition {
+    case .starved: counts.skipped &+= 1
+    case .outdated: counts.outdated &+= 1
+    case .report, .late: break
+    }
     guard let slot = slot(of: round.key) else { return nil }
     slots[Int(round.key.index)]?.task = nil
     slots[Int(round.key.index)]?.progress = nil
@@ -138,7 +150,8 @@ struct SchedulerCore {
 
   /// Sets the one timer to the schedule's next wake-up.
   mutating func rearm(on loop: EventLoop) {
-    let next = schedule.nextWake ?? .distantFuture
+    let look = keys.isEmpty ? nil : looking.due
+    let next = min(schedule.nextWake ?? .distantFuture, look ?? .distantFuture)
     if timer != nil, timerDue == next { return }
     if let timer { loop.cancel(timer) }
     timer = nil

@@ -6,9 +6,30 @@ public enum SchedulerEvent: Sendable {
   case started(lag: Duration)
   /// A round has ended, or its backend was given up, which the report's fault then says.
   case finished(RoundReport)
+  /// The path was looked at between rounds, since the kernel told of a change or it was time to.
+  case looked(PathLook)
+  /// A round's result was dropped: the path had changed since it began, and what it is now has been told.
+  case outdated
   /// That many rounds did not take place, or their result was dropped: the one before was still going, or this process
   /// was held up. No fresh evidence came of them.
   case skipped(rounds: Int)
+}
+
+/// What a look at a target's path came to.
+public struct PathLook: Sendable {
+  /// Route and link as they are now; what lies beyond this host as the last round saw it.
+  public let findings: RoundFindings
+  /// When it was looked.
+  public let at: Instant
+  /// When the change that led to it was heard of; nil when nothing did.
+  public let changedAt: Instant?
+
+  /// A look.
+  public init(findings: RoundFindings, at: Instant, changedAt: Instant?) {
+    self.findings = findings
+    self.at = at
+    self.changedAt = changedAt
+  }
 }
 
 /// One target as the scheduler is given it.

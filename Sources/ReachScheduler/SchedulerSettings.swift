@@ -8,6 +8,11 @@ public struct SchedulerSettings: Hashable, Sendable {
   public var burst = 20
   /// The pace of first rounds beyond the burst. No target waits longer for its first round than one interval.
   public var firstRoundPace: Duration = .milliseconds(1)
+  /// How long after a change on its path a target is probed again; each round after that waits twice as long as the one
+  /// before, up to the interval.
+  public var followUpDelay: Duration = .seconds(1)
+  /// When paths are looked at again after changes.
+  public var changes = ChangeWindow.Settings()
   /// Due times are rounded down to slots, so that targets share wake-ups. An interval has this many slots or more…
   public var slotsPerInterval = 20
   /// …but none is shorter than this, nor longer than an interval…

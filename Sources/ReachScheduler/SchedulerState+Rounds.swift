@@ -19,6 +19,7 @@ extension SchedulerState {
     guard phase == .running || phase == .givenUp else { return .late }
     let lateBy = now.nanoseconds.saturatingMinus(entries[index].limit.saturatingMinus(grace))
     let isStarved = phase == .running && (entries[index].isStarved || lateBy > starvation)
+    let isOutdated = entries[index].isOutdated
     leave(index)
     entries[index].phase = .idle
     if entries[index].isWantedAgain || isStarved {
@@ -26,12 +27,17 @@ extension SchedulerState {
     }
     entries[index].isWantedAgain = false
     startWaiting(at: now.nanoseconds, into: &actions)
-    return isStarved ? .starved : phase == .running ? .report : .late
+    if phase != .running { return .late }
+    return isStarved ? .starved : isOutdated ? .outdated : .report
   }
 
   private mutating func isDue(_ index: Int32, since due: Int64, at now: Int64, into actions: inout [Action]) {
+    let isFollowUp = due >= entries[Int(index)].followUp
+    if isFollowUp { advanceFollowUp(index, at: now) }
     let entry = entries[Int(index)]
     let key = Key(index: index, generation: entry.generation)
+    // A round that waits or runs does for a follow-up.
+    if isFollowUp, entry.phase != .idle { return setDue(index, place: place(of: index, after: now)) }
     let missed = Int(clamping: now.saturatingMinus(due) / entry.interval)
     if entry.phase == .idle {
       if missed > 0 {
@@ -41,7 +47,7 @@ extension SchedulerState {
         guard fresh <= now else { return heap.set(index, due: fresh) }
       }
       entries[Int(index)].roundDue = missed > 0 ? now : due
-      heap.set(index, due: place(of: index, after: roundSpacing(from: now, due: due, entry)))
+      setDue(index, place: place(of: index, after: roundSpacing(from: now, due: due, entry)))
       if inFlight < max(1, settings.maximumInFlight) {
         start(index, at: now, into: &actions)
       } else {
@@ -52,8 +58,13 @@ extension SchedulerState {
       // A round that still waits stands for this one from now on, and its lag is counted from here.
       if entry.phase == .queued { entries[Int(index)].roundDue = due }
       actions.append(.skip(key, rounds: missed + 1))
-      heap.set(index, due: place(of: index, after: now))
+      setDue(index, place: place(of: index, after: now))
     }
+  }
+
+  /// The target's next round is due in its place, or before that to follow something up.
+  private mutating func setDue(_ index: Int32, place: Int64) {
+    heap.set(index, due: min(place, entries[Int(index)].followUp))
   }
 
   /// From when on the target's own place counts: for a round in its place that is now, for one out of its place (the
@@ -77,6 +88,7 @@ extension SchedulerState {
     entries[Int(index)].number &+= 1
     entries[Int(index)].limit = limit
     entries[Int(index)].isStarved = false
+    entries[Int(index)].isOutdated = false
     running.append(index, to: &entries)
     inFlight += 1
     nextSweep = min(nextSweep, sweepTime(limit))

@@ -7,7 +7,7 @@ public import ReachCore
 /// of one target together; a bounded number of rounds in flight, the rest in order; one absolute deadline per round,
 /// counted from its start; one fresh round after any gap, however long.
 ///
-/// Each call costs O(log n) for each target it concerns, about 80 bytes a target are held, and nothing is allocated
+/// Each call costs O(log n) for each target it concerns, about 100 bytes a target are held, and nothing is allocated
 /// once the tables have grown.
 public struct SchedulerState: Sendable {
   /// Names one scheduled target. It is never given again.
@@ -47,6 +47,8 @@ public struct SchedulerState: Sendable {
     case late
     /// Drop it, since this process was starved or suspended meanwhile; a fresh round follows. Counts as skipped.
     case starved
+    /// Drop it, since the target's path changed meanwhile: it tells of a way that packets no longer take. Rounds follow.
+    case outdated
   }
 
   enum Phase: UInt8 {
@@ -66,6 +68,10 @@ public struct SchedulerState: Sendable {
     var roundDue: Int64 = 0
     /// When the round that runs is given up.
     var limit: Int64 = 0
+    /// When a round is due out of its place, since something changed; `.max` for never.
+    var followUp = Int64.max
+    /// How long the follow-up after that one waits.
+    var backoff: Int64 = 0
     var generation: UInt32 = 0
     var number: UInt32 = 0
     var previous: Int32 = -1
@@ -73,6 +79,8 @@ public struct SchedulerState: Sendable {
     var phase = Phase.absent
     /// The process was starved or suspended while the round ran.
     var isStarved = false
+    /// The target's path changed while the round ran.
+    var isOutdated = false
     /// Another round is wanted as soon as this one has ended.
     var isWantedAgain = false
   }
@@ -81,6 +89,7 @@ public struct SchedulerState: Sendable {
   let grace: Int64
   let starvation: Int64
   let pace: Int64
+  let followUpDelay: Int64
   var entries: [Entry] = []
   var free: [Int32] = []
   var heap = DueHeap()
@@ -106,6 +115,7 @@ public struct SchedulerState: Sendable {
     grace = max(0, settings.grace.nanoseconds)
     starvation = max(0, settings.starvation.nanoseconds)
     pace = max(0, settings.firstRoundPace.nanoseconds)
+    followUpDelay = max(1, settings.followUpDelay.nanoseconds)
   }
 
   /// When `wake` is to be called next; nil while there is nothing to wait for.
@@ -162,11 +172,15 @@ public struct SchedulerState: Sendable {
     return phase == .running || phase == .givenUp
   }
 
-  /// Makes a round of the target due at once. While one waits that is the one; while one runs, another follows it.
+  /// Makes a round of the target due at once, or soon when that is asked of many. While one waits that is the one; while
+  /// one runs, another follows it.
   public mutating func probeNow(_ key: Key, at now: Instant) {
     guard let index = index(of: key) else { return }
     switch entries[index].phase {
-    case .idle: heap.set(key.index, due: min(now.nanoseconds, heap.due(of: key.index) ?? .max))
+    case .idle:
+      let known = heap.due(of: key.index) ?? .max
+      guard known > now.nanoseconds else { return }
+      heap.set(key.index, due: min(firstDue(key.index, at: now.nanoseconds), known))
     case .running, .givenUp: entries[index].isWantedAgain = true
     case .queued, .absent: break
     }

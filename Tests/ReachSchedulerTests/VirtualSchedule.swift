@@ -17,6 +17,7 @@ final class VirtualSchedule {
   private(set) var givenUp: [String] = []
   private(set) var late = 0
   private(set) var starved = 0
+  private(set) var outdated = 0
   private(set) var reported = 0
   private(set) var overlaps = 0
   private(set) var mostInFlight = 0
@@ -53,6 +54,14 @@ final class VirtualSchedule {
     if let key = keys[name] { state.probeNow(key, at: instant) }
   }
 
+  func pathChanged(_ name: String) {
+    if let key = keys[name] { state.pathChanged(key, at: instant) }
+  }
+
+  func followUp(_ name: String) {
+    if let key = keys[name] { state.followUp(key, at: instant) }
+  }
+
   /// Lets virtual time run, with every wake-up punctual.
   func run(until end: Duration) {
     while true {
@@ -81,6 +90,7 @@ final class VirtualSchedule {
       case .report: reported += 1
       case .late: late += 1
       case .starved: starved += 1
+      case .outdated: outdated += 1
       }
       perform()
     }

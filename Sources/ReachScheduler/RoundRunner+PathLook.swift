@@ -1,0 +1,43 @@
+internal import ReachCore
+internal import ReachIO
+internal import ReachProbe
+
+extension RoundRunner {
+  /// Looks at route and link alone, and puts what they say together with what the last round left: what the target
+  /// comes to now, as far as this host can tell without a packet.
+  func lookAtPath(after kept: KeptFindings, until deadline: Instant) async -> RoundFindings {
+    var findings = kept.findings(probeSet, of: target.kind, defaultPath: host.defaultPath)
+    for probe in probes where probe.layer == .route || probe.layer == .link {
+      guard hasPath(for: probe.layer, findings) else { continue }
+      guard let backend = probe.backend else {
+        findings.fault = findings.fault ?? LocalFault(.backendMissing, detail: probe.name)
+        continue
+      }
+      let context = ProbeContext(
+        host: host, deadline: deadline, candidates: findings.candidates, dns: findings.dns)
+      do throws(LocalFault) {
+        findings.replacePath(try await backend.probe(target, in: context))
+      } catch {
+        findings.fault = findings.fault ?? error
+      }
+    }
+    return findings
+  }
+
+  private func hasPath(for layer: Layer, _ findings: RoundFindings) -> Bool {
+    layer == .route ? findings.candidates.contains { $0.address != nil } : !findings.candidates.isEmpty
+  }
+}
+
+extension RoundFindings {
+  /// Takes in what a look at the path saw, where it fits the candidates; nothing else is of use here.
+  mutating func replacePath(_ evidence: Evidence) {
+    switch evidence {
+    case .route(let routes) where routes.count == candidates.count:
+      for (index, route) in zip(candidates.indices, routes) { candidates[index].route = route }
+    case .link(let links) where links.count == candidates.count:
+      for (index, link) in zip(candidates.indices, links) { candidates[index].link = link }
+    default: break
+    }
+  }
+}

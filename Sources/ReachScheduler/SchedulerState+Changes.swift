@@ -1,0 +1,49 @@
+public import ReachCore
+
+/// What a change of paths does to the schedule.
+extension SchedulerState {
+  /// The target's path is another than before: a round that runs tells of the old one, and its result will be
+  /// `outdated`. The peer is asked again after `followUpDelay`, then after twice that time and so on up to the interval,
+  /// since routes and neighbours need a moment to settle. Returns whether a round ran.
+  @discardableResult
+  public mutating func pathChanged(_ key: Key, at now: Instant) -> Bool {
+    guard let index = index(of: key) else { return false }
+    follow(index, backoff: followUpDelay, at: now.nanoseconds)
+    guard entries[index].phase == .running else { return false }
+    entries[index].isOutdated = true
+    return true
+  }
+
+  /// Something has changed that may have mended the target: one round follows after `followUpDelay`, unless more are
+  /// to come anyway.
+  public mutating func followUp(_ key: Key, at now: Instant) {
+    guard let index = index(of: key), entries[index].followUp == .max else { return }
+    follow(index, backoff: entries[index].interval, at: now.nanoseconds)
+  }
+
+  /// A target with a shorter interval than the delay is probed soon enough by itself.
+  private mutating func follow(_ index: Int, backoff: Int64, at now: Int64) {
+    guard entries[index].interval > followUpDelay else { return }
+    let due = now.saturatingPlus(followUpDelay).saturatingPlus(spread(of: index))
+    entries[index].followUp = due
+    entries[index].backoff = backoff
+    heap.set(Int32(index), due: min(due, heap.due(of: Int32(index)) ?? .max))
+  }
+
+  /// One follow-up is done; the next waits twice as long.
+  mutating func advanceFollowUp(_ index: Int32, at now: Int64) {
+    let backoff = entries[Int(index)].backoff.saturatingTimes(2)
+    let isLast = backoff >= entries[Int(index)].interval
+    entries[Int(index)].backoff = backoff
+    entries[Int(index)].followUp = isLast ? .max : now.saturatingPlus(backoff)
+  }
+
+  /// What is added to the delay so that many targets do not start as one: they share out a time as long as the delay, or
+  /// longer when they are so many that even that would be a burst.
+  private func spread(of index: Int) -> Int64 {
+    let slot = max(1, settings.shortestSlot.nanoseconds)
+    let window = max(followUpDelay, pace.saturatingTimes(Int64(count)))
+    let share = (UInt64(truncatingIfNeeded: index) &* 0x9e37_79b9_7f4a_7c15) % UInt64(window)
+    return Int64(share) / slot * slot
+  }
+}
