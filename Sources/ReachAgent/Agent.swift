@@ -5,6 +5,7 @@ internal import ReachHTTP
 internal import ReachIO
 internal import ReachLog
 internal import ReachMetrics
+internal import ReachNetlink
 internal import ReachPluginHost
 internal import ReachProbe
 internal import ReachScheduler
@@ -63,6 +64,10 @@ public final class Agent: Sendable {
       log: log, onReady: StartupMemory.release)
     scheduler = Scheduler(loop: loop, settings: Self.schedulerSettings()) { [board] tag, event in
       board.observe(tag, event)
+    }
+    host.links.onChange { [scheduler, log] change in
+      if let resync = change.resyncDuration { log.log(.netlinkOverrun(resync: resync)) }
+      scheduler.pathsMayHaveChanged(PathChange(links: change.links, receivedAt: change.receivedAt))
     }
     let endpoint = Endpoint(board: board, host: host) { [sink] in sink.dropped }
     server = HTTPServer(on: loop, routes: endpoint.routes) { [board] path, code in

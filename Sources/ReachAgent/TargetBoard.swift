@@ -42,6 +42,8 @@ final class TargetBoard: Sendable {
     case .started(let lag): agent.withState { $0.scheduleLag.record(lag) }
     case .skipped(let rounds): skipped(rounds, of: targets[tag])
     case .finished(let report): finished(report, of: targets[tag])
+    case .looked(let look): looked(look, at: targets[tag])
+    case .outdated: outdated(targets[tag])
     }
   }
 
@@ -77,6 +79,25 @@ final class TargetBoard: Sendable {
     if isFirst { noteFirstRound() }
   }
 
+  /// The path was looked at between rounds.
+  private func looked(_ look: PathLook, at watched: WatchedTarget) {
+    let wall = WallClock.nanosecondsSinceEpoch()
+    let target = watched.target
+    let verdict = Judge.verdict(on: look.findings, of: target)
+    let hasChanged = judge(watched, at: look.at) { standing, now in
+      standing.judge.absorb(look: verdict, under: target.policy, at: now, wall: wall)
+    }
+    if hasChanged, let changedAt = look.changedAt {
+      agent.withState { $0.eventToStatus.record(loop.now().since(changedAt)) }
+    }
+  }
+
+  /// A round's result was dropped, since the path changed while it ran. What the path is now has been judged.
+  private func outdated(_ watched: WatchedTarget) {
+    agent.withState { $0.roundsSkipped &+= 1 }
+    watched.series.withState { $0.recordSkipped(rounds: 1) }
+  }
+
   private func noteFirstRound() {
     let isLast = firstRounds.withState { count in
       count -= 1
@@ -95,25 +116,46 @@ final class TargetBoard: Sendable {
   }
 
   /// The one way a target's standing changes: has `body` change it, then publishes and logs what came of that, and sees
-  /// to it that a path verdict that waits is come back to.
+  /// to it that a path verdict that waits is come back to. Returns whether the status is another than before.
+  @discardableResult
   private func judge(
     _ watched: WatchedTarget, at now: Instant, _ body: (inout WatchedTarget.Standing, Instant) -> TargetUpdate
-  ) {
-    let (update, before, state) = watched.standing.withState { standing in
-      let before = standing.judge.state.verdict
+  ) -> Bool {
+    let (update, before, after) = watched.standing.withState { standing in
+      let before = Snapshot(standing.judge)
       let update = body(&standing, now)
       waitForHold(&standing, of: watched)
-      return (update, before, standing.judge.state)
+      return (update, before, Snapshot(standing.judge))
     }
-    if update.isStateChanged || !update.events.isEmpty {
+    let (old, new) = (before.state.verdict, after.state.verdict)
+    if update.isStateChanged || !update.events.isEmpty || !before.hasSameDamping(as: after) {
       watched.series.withState { series in
         for event in update.events { series.record(event) }
-        series.update(state, at: now)
+        series.update(after.state, at: now)
+        series.setDamping(rawChanges: after.rawChanges, isFlapping: after.isDamped)
       }
     }
     for event in update.events { log.log(.targetEvent(event, of: watched.target)) }
-    if before.status == .notReachable, state.verdict.status == .notReachable, before.reason != state.verdict.reason {
-      log.log(.reasonChanged(target: watched.target, from: before.reason, to: state.verdict))
+    if old.status == .notReachable, new.status == .notReachable, old.reason != new.reason {
+      log.log(.reasonChanged(target: watched.target, from: old.reason, to: new))
+    }
+    return old.status != new.status
+  }
+
+  /// What is shown of a judge.
+  private struct Snapshot {
+    let state: TargetState
+    let rawChanges: UInt32
+    let isDamped: Bool
+
+    init(_ judge: TargetJudge) {
+      state = judge.state
+      rawChanges = judge.rawChanges
+      isDamped = judge.isDamped
+    }
+
+    func hasSameDamping(as other: Snapshot) -> Bool {
+      rawChanges == other.rawChanges && isDamped == other.isDamped
     }
   }
 

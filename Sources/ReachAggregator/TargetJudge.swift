@@ -16,6 +16,9 @@ public import ReachCore
 ///   nothing here. From Unknown, the first success decides.
 /// - **Local faults** neither confirm nor contradict anything. They leave a known status standing as stale for
 ///   `unknownAfter` rounds; the next one turns it Unknown.
+/// - **Looks at the path** between rounds move a status as a round's path verdict does. What they cannot see, they leave
+///   alone: an old connection neither confirms nor contradicts anything, so that a target which a broken path made
+///   NotReachable stands as stale once the path is there again, until a round has asked the peer.
 /// - Inside one status the latest verdict is published as it comes, reason and path included, as far as it counts.
 public struct TargetJudge: Sendable {
   /// What is published.
@@ -23,6 +26,10 @@ public struct TargetJudge: Sendable {
   /// When the current status began; nil before the first one.
   public private(set) var began: Instant?
 
+  /// How often fresh evidence told of another status than the evidence before, whatever came of it.
+  public private(set) var rawChanges: UInt32 = 0
+
+  private var rawStatus: Status = .unknown
   private var failures: Int32 = 0
   private var successes: Int32 = 0
   private var blindRounds: Int32 = 0
@@ -35,6 +42,12 @@ public struct TargetJudge: Sendable {
   /// When a path verdict will have lasted for `hold`: the moment to call `elapse`. Nil while none waits.
   public var holdEnds: Instant? { waiting?.ends }
 
+  /// Whether the newest evidence tells of another status than the one that is published, which `fall`, `rise` or `hold`
+  /// keeps for now.
+  public var isDamped: Bool {
+    state.since != nil && state.verdict.status != .unknown && rawStatus != .unknown && rawStatus != state.verdict.status
+  }
+
   /// Takes a finished round's verdict.
   ///
   /// `now` is monotonic time, `wall` the same moment in nanoseconds since 1970 UTC.
@@ -44,6 +57,30 @@ public struct TargetJudge: Sendable {
     let weight = verdict.weight
     if weight == .none { return absorbNothing(verdict, policy, now, wall) }
     blindRounds = 0
+    return absorb(verdict, weight, policy, now, wall)
+  }
+
+  /// Takes the verdict on a look at the path between rounds, in which all that lies beyond this host is as the last round
+  /// saw it.
+  public mutating func absorb(
+    look verdict: Verdict, under policy: TargetPolicy, at now: Instant, wall: Int64
+  ) -> TargetUpdate {
+    let weight = verdict.weight
+    if weight == .none { return .none }
+    if verdict.restsOnPathAlone { return absorb(verdict, weight, policy, now, wall) }
+    // The path is there. Whether the peer is, only a round can tell.
+    waiting = nil
+    let old = state.verdict
+    if old.status.isReachable {
+      guard weight == .success else { return stand(isStale: state.isStale && blindRounds > 0) }
+      return blindRounds > 0 ? .none : publish(verdict, now, wall)
+    }
+    return old.status == .notReachable && old.restsOnPathAlone ? stand(isStale: true) : .none
+  }
+
+  private mutating func absorb(
+    _ verdict: Verdict, _ weight: Weight, _ policy: TargetPolicy, _ now: Instant, _ wall: Int64
+  ) -> TargetUpdate {
     switch weight {
     case .success:
       failures = 0
@@ -52,6 +89,10 @@ public struct TargetJudge: Sendable {
       failures.count()
       successes = 0
     case .none, .path, .final: successes = 0
+    }
+    if verdict.status != rawStatus {
+      if rawStatus != .unknown { rawChanges &+= 1 }
+      rawStatus = verdict.status
     }
     if counts(verdict, weight, policy) { return publish(verdict, now, wall) }
     if weight == .path { return wait(verdict, policy, now, wall) }

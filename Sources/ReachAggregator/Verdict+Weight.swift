@@ -30,6 +30,14 @@ extension Verdict {
     }
   }
 
+  /// Whether route and link alone decided it, so that a look at these says as much as a round.
+  var restsOnPathAlone: Bool {
+    switch reason.layer {
+    case .link, .route: reason != .neighbourFailed
+    case .dns, .tcp, .config, .local: false
+    }
+  }
+
   /// Whether its path is one that packets left by, so that another egress interface is news. The path to a resolver,
   /// or none at all, is not.
   var hasEgress: Bool {

@@ -1,7 +1,8 @@
 /// The families about targets, in the order in which they are shown.
 enum TargetFamily: Int, CaseIterable {
   case status, flags, flag, reason, path, transitions, statusTimestamp, statusSeconds, stale, probeSuccess, probeRuns
-  case probeDuration, probeFailures, addresses, tcpRTT, dnsTTL, addressChanges, pathChanges, flapping, cause
+  case probeDuration, probeFailures, addresses, tcpRTT, dnsTTL, addressChanges, pathChanges, rawChanges, flapping
+  case cause
 
   var family: Family { Self.families[rawValue] }
 
@@ -57,7 +58,14 @@ enum TargetFamily: Int, CaseIterable {
     case .addressChanges:
       Family("reachability_address_changes_total", .counter, "Times the set of resolved addresses changed.")
     case .pathChanges: Family("reachability_path_changes_total", .counter, "Times the egress interface changed.")
-    case .flapping: Family("reachability_flapping", .gauge, "1 while damping holds the status.")
+    case .rawChanges:
+      Family(
+        "reachability_raw_changes_total", .counter,
+        "Times fresh evidence told of another status than the evidence before, before any damping.")
+    case .flapping:
+      Family(
+        "reachability_flapping", .gauge,
+        "1 while damping (fall, rise, hold) holds a status that the newest evidence contradicts.")
     case .cause:
       Family(
         "reachability_cause_info", .gauge,

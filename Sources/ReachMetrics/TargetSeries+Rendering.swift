@@ -58,8 +58,8 @@ extension TargetSeries {
     case .addressChanges:
       if let addressChanges { series(opening, Piece.end, Int64(addressChanges), &bytes) }
     case .pathChanges: series(opening, Piece.end, Int64(pathChanges), &bytes)
-    case .flapping:
-      if let isFlapping { series(opening, Piece.end, isFlapping ? 1 : 0, &bytes) }
+    case .rawChanges: series(opening, Piece.end, Int64(rawChanges), &bytes)
+    case .flapping: series(opening, Piece.end, isFlapping ? 1 : 0, &bytes)
     case .cause:
       if status == .notReachable { info(opening, cause, &bytes) }
     }

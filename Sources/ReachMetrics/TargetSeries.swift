@@ -29,8 +29,10 @@ public struct TargetSeries: Sendable {
   private var addressChangeCount: UInt32 = 0
   /// `,cause="link:eth0"`; empty while there is none.
   private(set) var cause: [UInt8] = []
-  /// Whether damping holds the status; nil, and so not shown, where there is no damping.
-  public var isFlapping: Bool?
+  /// Times fresh evidence told of another status than the evidence before.
+  public private(set) var rawChanges: UInt32 = 0
+  /// Whether damping holds a status that the newest evidence contradicts.
+  public private(set) var isFlapping = false
 
   private var pathHash = 0
   private var addressSetHash: Int?
@@ -113,6 +115,12 @@ public struct TargetSeries: Sendable {
     guard detail != .compact else { return }
     update(verdict.path)
     if addresses != nil { addresses = AddressCounts(verdict.addresses) }
+  }
+
+  /// Says what damping does: how often evidence changed without regard to it, and whether it holds the status now.
+  public mutating func setDamping(rawChanges: UInt32, isFlapping: Bool) {
+    self.rawChanges = rawChanges
+    self.isFlapping = isFlapping
   }
 
   /// Says for which cause, shared with other targets, the target is NotReachable; nil when there is none.

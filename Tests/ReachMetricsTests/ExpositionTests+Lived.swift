@@ -92,5 +92,7 @@ extension ExpositionTests {
     reachability_dns_ttl_seconds{target="db",site="fra1",team="storage"} 59.5
     reachability_address_changes_total{target="db",site="fra1",team="storage"} 1
     reachability_path_changes_total{target="db",site="fra1",team="storage"} 1
+    reachability_raw_changes_total{target="db",site="fra1",team="storage"} 0
+    reachability_flapping{target="db",site="fra1",team="storage"} 0
     """#
 }

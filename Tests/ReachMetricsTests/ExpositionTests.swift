@@ -111,6 +111,12 @@ import Testing
         # HELP reachability_path_changes_total Times the egress interface changed.
         # TYPE reachability_path_changes_total counter
         reachability_path_changes_total{target="db"} 0
+        # HELP reachability_raw_changes_total Times fresh evidence told of another status than the evidence before, before any damping.
+        # TYPE reachability_raw_changes_total counter
+        reachability_raw_changes_total{target="db"} 0
+        # HELP reachability_flapping 1 while damping (fall, rise, hold) holds a status that the newest evidence contradicts.
+        # TYPE reachability_flapping gauge
+        reachability_flapping{target="db"} 0
 
         """#)
   }
@@ -235,7 +241,7 @@ import Testing
   func cause() throws {
     var series = Self.series()
     series.setCause("link:eth0")
-    series.isFlapping = true
+    series.setDamping(rawChanges: 3, isFlapping: true)
     #expect(try Self.lines("reachability_cause_info", [series]) == [])
     #expect(try Self.lines("reachability_flapping", [series]) == [#"reachability_flapping{target="db"} 1"#])
     series.update(TargetState(verdict: Verdict(flags: [], rule: .apple, reason: .carrierLost)), at: Self.start)

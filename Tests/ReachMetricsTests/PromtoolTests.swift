@@ -26,7 +26,7 @@ private let mayRun = unsafe promtool != nil || getenv("REACHD_REQUIRE_ALL_TESTS"
     let hostile = ExpositionTests.series("a\"b\\c\nd\u{1f600}\r\t\u{0}", detail: .full)
     var caused = ExpositionTests.series("caused")
     caused.setCause("link:eth0")
-    caused.isFlapping = false
+    caused.setDamping(rawChanges: 2, isFlapping: false)
     caused.update(
       TargetState(verdict: Verdict(flags: [], rule: .apple, reason: .carrierLost)), at: ExpositionTests.start)
     let text = try ExpositionTests.text(
