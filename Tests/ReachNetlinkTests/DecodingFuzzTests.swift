@@ -3,18 +3,6 @@ import ReachCore
 import ReachNetlink
 import Testing
 
-/// A small generator, so that a failure can be had again: xorshift64* (Marsaglia).
-private struct Seeded {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state ^= state >> 12
-    state ^= state << 25
-    state ^= state >> 27
-    return state &* 0x2545_f491_4f6c_dd1d
-  }
-  mutating func next(below bound: Int) -> Int { Int(next() >> 33) % bound }
-}
-
 @Suite struct DecodingFuzzTests {
   /// One of each kind, with every attribute that is read.
   private static let corpus: [[UInt8]] = [

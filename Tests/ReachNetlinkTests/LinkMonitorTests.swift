@@ -272,6 +272,83 @@ struct LinkMonitorTests {
     }
   }
 
+  @Test("after hundreds of interfaces and addresses have come and gone unread, the table is what the kernel has")
+  func survivesStorm() async throws {
+    try await withMonitor(
+      receiveBufferBytes: 1,
+      staging: { try $0.ip("link add va type veth peer name vb\nlink add eth0 type bridge\nlink set va up") }
+    ) { loop, stage, monitor in
+      let inbox = ChangeInbox(monitor, on: loop)
+      let index = monitor.finding(named: "eth0").index
+      var lines = (0..<100).map { "link add d\($0) type bridge" }
+      lines += (1..<200).map { "address add 192.0.2.\($0)/32 dev va" }
+      lines += (0..<100).filter { $0 % 3 != 0 }.map { "link delete d\($0)" }
+      lines += (1..<200).filter { $0 % 2 == 0 }.map { "address delete 192.0.2.\($0)/32 dev va" }
+      lines += ["link delete eth0", "link set d3 name eth0", "link set d6 up", "link set vb up"]
+      try stage.ip(lines.joined(separator: "\n"))
+      try await inbox.until { monitor.counters.resyncs > 0 && monitor.finding(named: "va").state == .usable }
+      #expect(inbox.changes.contains { $0.kinds.contains(.resync) && $0.resyncDuration != nil })
+      #expect(monitor.finding(named: "eth0").index != index)
+      #expect(monitor.finding(index: index) == nil)
+      let fresh = try NetlinkSession(loop: loop).links().map { [$0.name, "\($0.index)"] }.sorted { $0[0] < $1[0] }
+      #expect(monitor.links.map { [$0.name, "\($0.index)"] } == fresh)
+      #expect(monitor.links.count == 37)
+    }
+  }
+
+  @Test("an interface that is sent to another namespace is missing, and found by its name when it is back")
+  func followsNamespaces() async throws {
+    try await withNetworkNamespace { loop, stage in
+      let other = try stage.addNamespace("other")
+      try stage.ip("link add eth0.5 type veth peer name vb\nlink set vb up\nlink set eth0.5 up")
+      let monitor = try LinkMonitor(loop: loop, session: try NetlinkSession(loop: loop))
+      defer { monitor.stop() }
+      let inbox = ChangeInbox(monitor, on: loop)
+      try await inbox.until { monitor.finding(named: "eth0.5").state == .usable }
+      try stage.ip("link set eth0.5 netns \(other.path)")
+      try await inbox.until { monitor.finding(named: "eth0.5").state == .missing }
+      try other.ip("link set eth0.5 netns \(stage.host.path)")
+      try await inbox.until { monitor.finding(named: "eth0.5").state == .down }
+      try stage.ip("link set eth0.5 up")
+      try await inbox.until { monitor.finding(named: "eth0.5").state == .usable }
+      #expect(monitor.finding(named: "eth0.5@if5").state == .missing)
+    }
+  }
+
+  @Test("an address told again with another lifetime is no news, and a look finds an alternative name told by nobody")
+  func tellsNoRepetition() async throws {
+    try await withMonitor(staging: { try $0.ip("link add d0 type bridge\nlink add d1 type bridge\nlink set d0 up") }) {
+      loop, stage, monitor in
+      let inbox = ChangeInbox(monitor, on: loop)
+      try stage.ip("address add 192.0.2.1/24 dev d0 valid_lft 1000 preferred_lft 1000")
+      try await inbox.until { inbox.kinds.contains(.address) }
+      inbox.clear()
+      let before = monitor.counters.messages["RTM_NEWADDR"] ?? 0
+      try stage.ip("address change 192.0.2.1/24 dev d0 valid_lft 2000 preferred_lft 2000\nlink set d1 mtu 1400")
+      try await inbox.until { inbox.kinds.contains(.link) }
+      #expect(monitor.counters.messages["RTM_NEWADDR"] ?? 0 > before)
+      #expect(!inbox.kinds.contains(.address))
+      try stage.ip("link property add dev d1 altname an-uplink-that-is-down.0")
+      monitor.recheck()
+      #expect(monitor.finding(named: "an-uplink-that-is-down.0").interface == "d1")
+    }
+  }
+
+  @Test("a carrier that is back before its loss was read is told as a flap")
+  func tellsFlaps() async throws {
+    try await withMonitor(staging: { try $0.ip("link add va type veth peer name vb\nlink set va up\nlink set vb up") })
+    { loop, stage, monitor in
+      let inbox = ChangeInbox(monitor, on: loop)
+      try await inbox.until { monitor.finding(named: "va").state == .usable }
+      inbox.clear()
+      try stage.ip("link set vb down\nlink set vb up")
+      try stage.host.awaitLink("va", showing: "state UP")
+      try await inbox.until { inbox.kinds.contains(.flap) }
+      #expect(monitor.finding(named: "va").state == .usable)
+      #expect(monitor.counters.flaps >= 1)
+    }
+  }
+
   @Test("while nothing changes the loop is not woken, and a finding is had without a system call")
   func restsWhenNothingChanges() async throws {
     let turns = try await withMonitor { loop, _, monitor in

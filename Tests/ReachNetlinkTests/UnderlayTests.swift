@@ -33,7 +33,7 @@ struct UnderlayTests {
       let inbox = ChangeInbox(monitor, on: loop)
       try await inbox.until { monitor.finding(named: "veth0").state == .usable }
       inbox.clear()
-      monitor.state.withState { state in for tunnel in tunnels { _ = state.table.update(tunnel) } }
+      monitor.state.withState { state in for tunnel in tunnels { _ = state.core.table.update(tunnel) } }
       return try await body(stage, gateway, monitor, inbox)
     }
   }

@@ -22,7 +22,7 @@ public final class NetworkNamespace: Sendable {
   }
 
   /// A path by which `ip` finds the namespace: `ip link set veth1 netns PATH`.
-  var path: String {
+  public var path: String {
     // It names the thread and not the process, since the thread may have descriptors of its own.
     "/proc/\(CReachTestSupport_thread_id())/fd/\(descriptor.number)"
   }

@@ -3,7 +3,8 @@ internal import ReachCore
 
 extension LinkAttributes {
   /// Reads an RTM_NEWLINK or RTM_DELLINK; nil when it is not about the interface as such: a bridge's message about its
-  /// port (AF_BRIDGE) is sent to the same group, and its RTM_DELLINK does not mean that the interface is gone.
+  /// port (AF_BRIDGE) is sent to the same group, and its RTM_DELLINK does not mean that the interface is gone; an event
+  /// of a wireless driver (IFLA_WIRELESS) is an RTM_NEWLINK that leaves out most of what the interface is.
   init?(_ header: NetlinkHeader, in bytes: RawSpan) throws(MalformedMessage) {
     guard let body = bytes.body(ifinfomsg.self, of: header), body.ifi_index > 0 else {
       throw MalformedMessage(.body, messageType: header.type)
@@ -12,6 +13,7 @@ extension LinkAttributes {
     self.init(index: body.ifi_index, name: "", flags: body.ifi_flags, hardwareType: body.ifi_type)
     var attributes = AttributeCursor(afterBodyOf: MemoryLayout<ifinfomsg>.size, of: header)
     while let attribute = try attributes.next(in: bytes) {
+      if attribute.type == IFLA_WIRELESS { return nil }
       try read(attribute, attributes, in: bytes)
     }
   }

@@ -9,21 +9,22 @@ extension LinkMonitor {
     public var overruns: UInt64 = 0
     /// How often everything was read anew for it.
     public var resyncs: UInt64 = 0
-    /// How often that failed, to be tried again.
+    /// How often that failed, or brought only a part, to be tried again.
     public var failedResyncs: UInt64 = 0
     /// Messages that could not be understood, and were skipped.
     public var malformed: UInt64 = 0
     /// Datagrams of another process than the kernel, which were ignored.
     public var strays: UInt64 = 0
+    /// How often an interface's carrier had come and gone, or gone and come, before it was told: see
+    /// `NetworkChange.Kinds.flap`.
+    public var flaps: UInt64 = 0
   }
 
   /// What the monitor has met so far.
   public var counters: Counters {
-    let counts = state.withState { $0.counts }
-    var counters = Counters(
-      overruns: counts.overruns, resyncs: counts.resyncs, failedResyncs: counts.failedResyncs,
-      malformed: counts.malformed, strays: counts.strays)
-    for (type, count) in counts.messages { counters.messages[MessageType.name(type), default: 0] &+= count }
-    return counters
+    let counts = state.withState { $0.core.counts }
+    return Counters(
+      messages: counts.messagesByName, overruns: counts.overruns, resyncs: counts.resyncs,
+      failedResyncs: counts.failedResyncs, malformed: counts.malformed, strays: counts.strays, flaps: counts.flaps)
   }
 }

@@ -8,163 +8,110 @@ extension LinkMonitor {
   private static var batchLimit: Int { 256 }
   /// The same once messages have been lost: then all that waits must go, or it would overwrite what is read anew with
   /// what was before, and the message that set it right would be among the lost.
-  private static var drainLimit: Int { 1 << 20 }
+  private static var drainLimit: Int { 1 << 16 }
 
   /// Reads what waits, brings the table up to date, and tells the handlers.
   func drain() {
-    var change = NetworkChange(kinds: [], receivedAt: loop.now())
-    let isWhole = state.withState { state in readBatch(&state, &change) }
-    if isWhole {
-      if !change.kinds.isEmpty { tell(change) }
-    } else {
-      state.withState { $0.counts.overruns &+= 1 }
-      resyncSoon(since: change)
-    }
+    let now = loop.now()
+    perform(
+      state.withState { state in
+        state.core.beginBatch(at: now)
+        readBatch(&state)
+        return state.core.finishBatch(at: now)
+      })
   }
 
-  /// Returns false when messages were lost.
-  private func readBatch(_ state: inout State, _ change: inout NetworkChange) -> Bool {
+  private func readBatch(_ state: inout State) {
     var isWhole = true
     for turn in 0..<Self.drainLimit {
-      if isWhole, turn >= Self.batchLimit { return true }
-      switch socket.receive(into: &state.buffer) {
-      case .datagram(let count): take(count, &state, &change)
+      if isWhole, turn >= Self.batchLimit { return }
+      switch source.receive(into: &state.buffer) {
+      case .datagram(let count):
+        let buffer = state.buffer  // a second reference, not a copy
+        state.core.take(unsafe buffer.span.bytes.extracting(0..<count))
       case .truncated(let count):
-        state.counts.malformed &+= 1
         state.makeRoom(for: count)
+        state.core.noteLoss()
         isWhole = false
-      case .stray: state.counts.strays &+= 1
-      case .nothing: return isWhole
+      case .stray: state.core.noteStray()
+      case .nothing: return
       case .failed(let code):
+        state.core.noteLoss()
         // ENOBUFS is said once, and the socket goes on. Anything else is as good a reason to read anew.
-        guard code.errno == ENOBUFS else { return false }
+        guard code.errno == ENOBUFS else { return }
         isWhole = false
       }
     }
-    return isWhole
   }
 
-  private func take(_ count: Int, _ state: inout State, _ change: inout NetworkChange) {
-    let buffer = state.buffer
-    let bytes = unsafe buffer.span.bytes.extracting(0..<count)
-    var cursor = MessageCursor()
-    while true {
-      do throws(MalformedMessage) {
-        guard let header = try cursor.next(in: bytes) else { break }
-        state.counts.messages[header.type, default: 0] &+= 1
-        change.kinds.formUnion(try apply(header, bytes, &state))
-      } catch {
-        state.counts.malformed &+= 1
-      }
+  // MARK: Steps
+
+  /// Does what the core asks for, and has the loop come back when it asks for that.
+  private func perform(_ step: MonitorCore.Step) {
+    switch step {
+    case .rest: break
+    case .tell(let change): tell(change)
+    case .read: readAll()
     }
-    if !change.kinds.isEmpty { state.forgetFindings(after: change.kinds) }
+    awaitNextRead()
   }
 
-  /// Takes in one message. Returns what it changed; nothing for one that repeats what is known.
-  private func apply(
-    _ header: NetlinkHeader, _ bytes: RawSpan, _ state: inout State
-  ) throws(MalformedMessage) -> NetworkChange.Kinds {
-    switch Int(header.type) {
-    case RTM_NEWLINK, RTM_DELLINK:
-      guard case .link(let link, let isRemoval) = try NetlinkMessage(header, in: bytes) else { return [] }
-      let isNews = isRemoval ? state.table.remove(index: link.index) : state.table.update(typed(link, state.table))
-      return isNews ? .link : []
-    case RTM_NEWADDR, RTM_DELADDR: return .address
-    case RTM_NEWROUTE, RTM_DELROUTE:
-      // Only what decides whether it matters is read: a router may be told of a million.
-      guard let body = bytes.body(rtmsg.self, of: header) else {
-        throw MalformedMessage(.body, messageType: header.type)
-      }
-      return body.rtm_flags & UInt32(bitPattern: RTM_F_CLONED) != 0 ? [] : .route
-    case RTM_NEWRULE, RTM_DELRULE: return .rule
-    case RTM_NEWNEXTHOP, RTM_DELNEXTHOP, RTM_NEWNEXTHOPBUCKET, RTM_DELNEXTHOPBUCKET: return .nexthop
-    case RTM_NEWNETCONF, RTM_DELNETCONF: return .netconf
-    default: return []
-    }
-  }
-
-  /// The link with what sysfs says of it, which is asked once for each interface and name.
-  private func typed(_ link: LinkAttributes, _ table: LinkTable) -> LinkAttributes {
-    var link = link
-    if let known = table.links[link.index], known.name == link.name, known.hardwareAddress == link.hardwareAddress {
-      link.deviceType = known.deviceType
-    } else {
-      link.deviceType = deviceTypes.deviceType(of: link)
-    }
-    return link
-  }
-
-  // MARK: Reading everything
-
-  /// How soon everything is read again after the last time, should messages keep being lost.
-  private static var resyncSpacing: Duration { .milliseconds(100) }
-  /// And after it failed.
-  private static var retrySpacing: Duration { .seconds(1) }
-
-  /// Reads all interfaces into the table. Throws what the kernel refused; a table that changes faster than it can be
-  /// read is left for a second try.
-  func readAll() throws(SystemError) {
-    do {
-      try reload()
-    } catch {
-      guard error.code.errno == EAGAIN else { throw error }
-      retryResync(at: loop.now().advanced(by: Self.retrySpacing))
-    }
-  }
-
-  private func reload() throws(SystemError) {
-    let fresh = try session.links()
-    state.withState { state in
-      let known = state.table
-      state.table.replaceAll(with: fresh.map { typed($0, known) })
-      state.findings.removeAll(keepingCapacity: true)
-    }
-  }
-
-  /// Reads everything anew, at once or as soon as that is due.
-  private func resyncSoon(since change: NetworkChange) {
-    let due = state.withState { $0.lastResync.advanced(by: Self.resyncSpacing) }
-    if due <= loop.now() { resync(since: change) } else { retryResync(at: due) }
-  }
-
-  private func retryResync(at due: Instant) {
-    state.withState { state in
-      guard state.resyncTimer == nil else { return }
-      state.resyncTimer = loop.schedule(at: due) { [weak self] in
-        guard let self else { return }
-        self.state.withState { $0.resyncTimer = nil }
-        self.resync(since: NetworkChange(kinds: [], receivedAt: self.loop.now()))
-      }
-    }
-  }
-
-  private func resync(since change: NetworkChange) {
-    let start = loop.now()
+  private func readAll() {
     do throws(SystemError) {
-      try reload()
+      perform(try read())
     } catch {
-      state.withState { $0.counts.failedResyncs &+= 1 }
-      return retryResync(at: start.advanced(by: Self.retrySpacing))
+      let now = loop.now()
+      perform(state.withState { $0.core.failRead(at: now) })
     }
+  }
+
+  /// Reads all interfaces into the table. Throws what the kernel refused.
+  func read() throws(SystemError) -> MonitorCore.Step {
+    let start = loop.now()
+    let dump = try source.readLinks()
     let end = loop.now()
+    return state.withState { $0.core.take(dump, from: start, to: end) }
+  }
+
+  func awaitNextRead() {
     state.withState { state in
-      state.counts.resyncs &+= 1
-      state.lastResync = end
+      guard !state.isStopped, let due = state.core.nextRead, due != state.timer?.due else { return }
+      if let timer = state.timer { loop.cancel(timer.id) }
+      let id = loop.schedule(at: due) { [weak self] in self?.readIsDue() }
+      state.timer = (id, due)
     }
-    tell(
-      NetworkChange(
-        kinds: change.kinds.union(.resync), receivedAt: change.receivedAt, resyncDuration: end.since(start)))
+  }
+
+  private func readIsDue() {
+    let now = loop.now()
+    perform(
+      state.withState { state in
+        state.timer = nil
+        return state.core.step(at: now)
+      })
+  }
+
+  /// Reads all interfaces and tells of what is different, for the sake of changes that no message told of. It costs
+  /// one dump, a few microseconds an interface: for a slow look now and then.
+  public func recheck() {
+    guard !state.withState({ $0.isStopped }) else { return }
+    drain()
+    readAll()
   }
 
   private func tell(_ change: NetworkChange) {
-    for (_, handler) in state.withState({ $0.handlers }) { handler(change) }
+    let handlers = state.withState { state in
+      state.forgetFindings(after: change.kinds)
+      return state.handlers
+    }
+    for (_, handler) in handlers { handler(change) }
   }
 }
 
 extension LinkMonitor.State {
   /// Drops the findings that the change may have made wrong: a tunnel's rest on routes too.
   mutating func forgetFindings(after kinds: NetworkChange.Kinds) {
-    if kinds.contains(.link) || table.hasTunnels { findings.removeAll(keepingCapacity: true) }
+    if kinds.contains(.link) || core.table.hasTunnels { findings.removeAll(keepingCapacity: true) }
   }
 
   /// Makes the buffer hold a datagram of that length, as far as that is sensible.

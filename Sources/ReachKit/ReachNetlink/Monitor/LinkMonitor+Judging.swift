@@ -6,8 +6,8 @@ extension LinkMonitor {
   func judge(_ index: Int32) -> LinkFinding? {
     guard
       let (link, classifier) = state.withState({ state -> (LinkAttributes, LinkClassifier)? in
-        guard let link = state.table.links[index] else { return nil }
-        return (link, LinkClassifier(links: state.table.links, wwanInterfaces: state.wwanInterfaces))
+        guard let link = state.core.table.links[index] else { return nil }
+        return (link, LinkClassifier(links: state.core.table.links, wwanInterfaces: state.wwanInterfaces))
       })
     else { return nil }
     let finding = classifier.finding(of: link, underlay: underlay(of: link, classifier, depth: 4))

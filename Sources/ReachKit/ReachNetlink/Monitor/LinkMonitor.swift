@@ -14,31 +14,20 @@ public final class LinkMonitor: Sendable {
   public typealias ChangeHandler = @Sendable (NetworkChange) -> Void
 
   struct State {
-    var table = LinkTable()
+    var core: MonitorCore
     var findings: [Int32: LinkFinding] = [:]
     var wwanInterfaces: [String]
     var handlers: [(id: Int, handler: ChangeHandler)] = []
     var nextHandler = 0
     var buffer = [UInt8](repeating: 0, count: 32 * 1024)
     var watch: EventLoop.Watch?
-    var counts = Counts()
-    var lastResync = Instant(nanoseconds: .min)
-    var resyncTimer: TimerID?
-  }
-
-  struct Counts {
-    var messages: [UInt16: UInt64] = [:]
-    var overruns: UInt64 = 0
-    var resyncs: UInt64 = 0
-    var failedResyncs: UInt64 = 0
-    var malformed: UInt64 = 0
-    var strays: UInt64 = 0
+    var timer: (id: TimerID, due: Instant)?
+    var isStopped = false
   }
 
   let loop: EventLoop
   let session: NetlinkSession
-  let socket: NetlinkSocket
-  let deviceTypes: DeviceTypeReader
+  let source: any MonitorSource
   let state: LoopConfined<State>
 
   /// Opens the event socket, joins the groups and reads all interfaces.
@@ -53,21 +42,32 @@ public final class LinkMonitor: Sendable {
       deviceTypes: DeviceTypeReader(root: "/sys/class/net"))
   }
 
-  init(
+  convenience init(
     loop: EventLoop, session: NetlinkSession, wwanInterfaces: [String], receiveBufferBytes: Int32,
     deviceTypes: DeviceTypeReader
   ) throws(SystemError) {
-    self.loop = loop
-    self.session = session
-    self.deviceTypes = deviceTypes
-    socket = try NetlinkSocket()
-    state = LoopConfined(State(wwanInterfaces: wwanInterfaces), on: loop)
+    let socket = try NetlinkSocket()
     try socket.setReceiveBuffer(receiveBufferBytes)
-    try join()
+    try Self.join(socket)
     // Join, then read: what changes in between is told by a message that waits.
-    try readAll()
+    try self.init(
+      loop: loop, session: session, source: KernelSource(events: socket, session: session),
+      wwanInterfaces: wwanInterfaces, deviceType: deviceTypes.deviceType)
     let watch = try loop.watch(socket.descriptor.number, for: .readable) { [weak self] _ in self?.drain() }
     state.withState { $0.watch = watch }
+  }
+
+  /// A monitor of what `source` brings. Nothing watches the source: `drain()` is to be called when messages wait.
+  init(
+    loop: EventLoop, session: NetlinkSession, source: any MonitorSource, wwanInterfaces: [String] = [],
+    deviceType: @escaping @Sendable (LinkAttributes) -> DeviceType = { _ in .unspecified }
+  ) throws(SystemError) {
+    self.loop = loop
+    self.session = session
+    self.source = source
+    state = LoopConfined(State(core: MonitorCore(deviceType: deviceType), wwanInterfaces: wwanInterfaces), on: loop)
+    _ = try read()
+    awaitNextRead()
   }
 
   /// Ends the watch. The table stays as it is; no handler is called any more.
@@ -75,15 +75,20 @@ public final class LinkMonitor: Sendable {
     let (watch, timer) = state.withState { state in
       defer {
         state.watch = nil
-        state.resyncTimer = nil
+        state.timer = nil
+        state.isStopped = true
       }
-      return (state.watch, state.resyncTimer)
+      return (state.watch, state.timer)
     }
     if let watch { loop.unwatch(watch) }
-    if let timer { loop.cancel(timer) }
+    if let timer { loop.cancel(timer.id) }
   }
 
-  private func join() throws(SystemError) {
+  /// Joins the groups of all that a verdict on links and routes depends on.
+  ///
+  /// Not RTNLGRP_NEIGH: a neighbour's entry never decides by itself, it is asked for (RTM_GETNEIGH) when a connection
+  /// has failed, and on a busy network its coming and going would wake the process many times a second for nothing.
+  private static func join(_ socket: NetlinkSocket) throws(SystemError) {
     let groups = [
       RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
       RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
@@ -102,14 +107,14 @@ public final class LinkMonitor: Sendable {
   public func finding(index: Int32) -> LinkFinding? {
     if let known = state.withState({ $0.findings[index] }) { return known }
     if let judged = judge(index) { return judged }
-    guard index > 0, state.withState({ $0.watch }) != nil else { return nil }
+    guard index > 0, !state.withState({ $0.isStopped }) else { return nil }
     drain()
     return judge(index)
   }
 
   /// The finding for the interface of that name, or alternative name; state `missing` when there is none.
   public func finding(named name: String) -> LinkFinding {
-    if let index = state.withState({ $0.table.link(named: name)?.index }), let known = finding(index: index) {
+    if let index = state.withState({ $0.core.table.link(named: name)?.index }), let known = finding(index: index) {
       return known
     }
     return LinkFinding(interface: name, index: 0, medium: .other, state: .missing)
@@ -118,8 +123,8 @@ public final class LinkMonitor: Sendable {
   /// All interfaces with their medium, sorted by name.
   public var links: [LinkAttributes] {
     state.withState { state in
-      let classifier = LinkClassifier(links: state.table.links, wwanInterfaces: state.wwanInterfaces)
-      var links = Array(state.table.links.values)
+      let classifier = LinkClassifier(links: state.core.table.links, wwanInterfaces: state.wwanInterfaces)
+      var links = Array(state.core.table.links.values)
       for index in links.indices { links[index].medium = classifier.medium(of: links[index]) }
       return links.sorted { ($0.name, $0.index) < ($1.name, $1.index) }
     }

@@ -35,10 +35,17 @@ struct LinkTable {
     return true
   }
 
-  /// Puts these interfaces in the place of all before.
-  mutating func replaceAll(with fresh: [LinkAttributes]) {
-    self = LinkTable()
+  /// Puts these interfaces in the place of all before; `keepingOthers` leaves those that are not among them.
+  mutating func replaceAll(with fresh: [LinkAttributes], keepingOthers: Bool = false) {
+    if !keepingOthers { self = LinkTable() }
     for link in fresh { _ = update(link) }
+  }
+
+  /// The indices of the interfaces that are in one of the two only, or look different, in order.
+  func differences(from old: LinkTable) -> [Int32] {
+    var indices = links.values.filter { old.links[$0.index] != $0 }.map(\.index)
+    indices += old.links.keys.filter { links[$0] == nil }
+    return indices.sorted()
   }
 
   /// A name is left alone when another interface has taken it in the meantime.

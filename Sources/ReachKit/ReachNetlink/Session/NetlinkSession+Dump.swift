@@ -6,17 +6,32 @@ public import ReachIO
 extension NetlinkSession {
   /// All interfaces. Throws what the kernel refused with, or EAGAIN when the table kept changing while it was read.
   public func links() throws(SystemError) -> [LinkAttributes] {
-    try dump(.links).compactMap { if case .link(let link, isRemoval: false) = $0 { link } else { nil } }
+    Self.links(in: try whole(dump(.links)))
+  }
+
+  /// All interfaces, or when the table keeps changing while it is read, those that could be read. Throws what the kernel
+  /// refused with.
+  func linkDump() throws(SystemError) -> LinkDump {
+    switch try dump(.links) {
+    case .complete(let messages): LinkDump(links: Self.links(in: messages))
+    case .incomplete(let messages): LinkDump(links: Self.links(in: messages), isWhole: false)
+    }
+  }
+
+  private static func links(in messages: [NetlinkMessage]) -> [LinkAttributes] {
+    messages.compactMap { if case .link(let link, isRemoval: false) = $0 { link } else { nil } }
   }
 
   /// All addresses of this host. Throws as `links()` does.
   public func addresses() throws(SystemError) -> [AddressMessage] {
-    try dump(.addresses).compactMap { if case .address(let address, isRemoval: false) = $0 { address } else { nil } }
+    try whole(dump(.addresses)).compactMap {
+      if case .address(let address, isRemoval: false) = $0 { address } else { nil }
+    }
   }
 
   /// All neighbours. Throws as `links()` does.
   public func neighbours() throws(SystemError) -> [NeighbourMessage] {
-    try dump(.neighbours).compactMap {
+    try whole(dump(.neighbours)).compactMap {
       if case .neighbour(let neighbour, isRemoval: false) = $0 { neighbour } else { nil }
     }
   }
@@ -34,22 +49,29 @@ extension NetlinkSession {
 
   enum DumpEnd {
     case complete([NetlinkMessage])
-    /// Something was left out or lost on the way.
-    case incomplete
+    /// Something was left out or lost on the way; this is what came.
+    case incomplete([NetlinkMessage])
   }
 
   private static var attempts: Int { 8 }
   private static var datagramLimit: Int { 1 << 16 }
 
-  private func dump(_ request: NetlinkRequest) throws(SystemError) -> [NetlinkMessage] {
+  private func dump(_ request: NetlinkRequest) throws(SystemError) -> DumpEnd {
     try state.withState { state throws(SystemError) in
+      var last = DumpEnd.incomplete([])
       for _ in 0..<Self.attempts {
         if let code = start(request, &state) { throw SystemError("sendto", code) }
-        if case .complete(let messages) = try readDump(&state) { return messages }
+        last = try readDump(&state)
+        if case .complete = last { return last }
         state.counters.restarts &+= 1
       }
-      throw SystemError("recvfrom", FaultCode(errno: EAGAIN))
+      return last
     }
+  }
+
+  private func whole(_ end: DumpEnd) throws(SystemError) -> [NetlinkMessage] {
+    guard case .complete(let messages) = end else { throw SystemError("recvfrom", FaultCode(errno: EAGAIN)) }
+    return messages
   }
 
   /// Reads up to the end of the dump even when it is spoilt: the kernel begins no other before that.
@@ -61,18 +83,18 @@ extension NetlinkSession {
       case .datagram(let count):
         guard let end = collect(count, &state, &messages, &isSpoilt) else { continue }
         if let code = end.code { throw SystemError("recvfrom", code) }
-        return isSpoilt ? .incomplete : .complete(messages)
+        return isSpoilt ? .incomplete(messages) : .complete(messages)
       case .truncated(let count):
         state.makeRoom(for: count)
         isSpoilt = true
       case .stray: state.counters.strays &+= 1
-      case .nothing: return .incomplete
+      case .nothing: return .incomplete(messages)
       case .failed(let code):
         guard code.errno == ENOBUFS else { throw SystemError("recvfrom", code) }
         isSpoilt = true
       }
     }
-    return .incomplete
+    return .incomplete(messages)
   }
 
   /// Takes in one datagram of a dump. Returns how the dump ended, when it did.
