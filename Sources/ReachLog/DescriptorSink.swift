@@ -3,7 +3,8 @@ public import ReachIO
 
 /// Writes log lines to a descriptor without ever making the event loop wait for a reader.
 ///
-/// What cannot be written at once waits in a buffer of bounded size and goes out when the descriptor is writable; a line
+/// The lines of one turn of the loop go out together at its end: a fault that concerns a thousand targets costs a few
+/// writes. What cannot be written then waits in a buffer of bounded size and goes out when the descriptor is writable; a line
 /// for which there is no room is dropped whole and counted. Writing to a regular file is not put off: the kernel knows
 /// no readiness for files.
 public final class DescriptorSink: LogSink {
@@ -21,17 +22,21 @@ public final class DescriptorSink: LogSink {
     var dropped: UInt64 = 0
     var watch: EventLoop.Watch?
     var timer: TimerID?
+    /// Whether what waits is written at the end of the turn.
+    var isDrainDue = false
     var isClosed = false
 
     var waiting: Int { pending.count - written }
   }
 
+  /// More than this does not wait for the end of the turn.
+  private static let pieceSize = 64 * 1024
   /// How long to wait before another try where the kernel cannot say when.
   private static let retryPause = Duration.milliseconds(100)
 
   /// A sink. `capacity` bounds the bytes that wait. Throws what open(2) refused a file with.
   public init(
-    _ output: LogOutput, format: LogFormat, on loop: EventLoop, capacity: Int = 256 * 1024
+    _ output: LogOutput, format: LogFormat, on loop: EventLoop, capacity: Int = 1 << 20
   ) throws(SystemError) {
     let descriptor: LogDescriptor
     switch output {
@@ -53,7 +58,7 @@ public final class DescriptorSink: LogSink {
 
   /// A sink on a descriptor that somebody else owns and keeps open. It is left as it is: if it blocks, it goes on doing
   /// so for others.
-  public init(inherited number: Int32, format: LogFormat, on loop: EventLoop, capacity: Int = 256 * 1024) {
+  public init(inherited number: Int32, format: LogFormat, on loop: EventLoop, capacity: Int = 1 << 20) {
     path = nil
     self.format = format
     self.loop = loop
@@ -67,13 +72,15 @@ public final class DescriptorSink: LogSink {
   /// Bytes that wait. On the event loop.
   public var waitingBytes: Int { state.withState { $0.waiting } }
 
-  /// Writes one line, or keeps it for later, or drops it.
+  /// Takes one line, to be written at the end of the turn or when there is room, or drops it.
   public func write(_ record: LogRecord) {
     let line = format.encode(record)
-    state.withState { state in
+    let mustDrain = state.withState { state in
+      let isFree = state.watch == nil && state.timer == nil
+      if isFree, state.waiting + line.count > min(capacity, Self.pieceSize), !state.isClosed { drain(&state) }
       guard !state.isClosed, state.waiting + line.count <= capacity else {
         state.dropped &+= 1
-        return
+        return false
       }
       if state.written > 0, state.waiting == 0 || state.pending.count + line.count > 2 * capacity {
         state.pending.removeFirst(state.written)
@@ -81,7 +88,17 @@ public final class DescriptorSink: LogSink {
       }
       state.pending.append(contentsOf: line)
       // With a watch set the descriptor is known to be full.
-      if state.watch == nil, state.timer == nil { drain(&state) }
+      guard state.watch == nil, state.timer == nil, !state.isDrainDue else { return false }
+      state.isDrainDue = true
+      return true
+    }
+    if mustDrain { loop.spawn { self.turnEnds() } }
+  }
+
+  private func turnEnds() {
+    state.withState { state in
+      state.isDrainDue = false
+      if !state.isClosed { drain(&state) }
     }
   }
 
@@ -91,6 +108,7 @@ public final class DescriptorSink: LogSink {
     guard let path else { return }
     let fresh = try LogDescriptor(path: path)
     state.withState { state in
+      if state.isDrainDue { drain(&state) }
       stopWaiting(&state)
       state.descriptor.close()
       state.descriptor = fresh
@@ -117,10 +135,11 @@ public final class DescriptorSink: LogSink {
     return false
   }
 
-  /// Ends it: what waits is given up and counted, an owned descriptor is closed, later lines are dropped.
+  /// Ends it: what cannot be written at once is given up and counted, an owned descriptor is closed, later lines are dropped.
   public func close() {
     state.withState { state in
       guard !state.isClosed else { return }
+      if state.isDrainDue { drain(&state) }
       giveUp(&state)
       state.descriptor.close()
       state.isClosed = true

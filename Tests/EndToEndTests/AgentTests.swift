@@ -220,7 +220,7 @@ struct AgentTests {
       let port = try TestPort(.closed).number
       let targets = (0..<50).map { "  - { name: t\($0), address: 127.0.0.1 }\n" }
       let file = try folder.write(
-        "defaults: { interval: 200ms, timeout: 150ms }\ntargets:\n" + targets.joined(), to: "reachd.yaml")
+        "defaults: { interval: 50ms, timeout: 40ms }\ntargets:\n" + targets.joined(), to: "reachd.yaml")
       let process = try ChildProcess(
         [Reachd.program, "run", "--config", file, "--listen", "127.0.0.1:\(port)", "--log-level", "debug"],
         errorsTo: .unreadPipe, on: loop)

@@ -52,6 +52,7 @@ struct Pipe: ~Copyable {
         read += pipe.drain()
       }
       sink.write(Self.record(5000))
+      await sink.flush(until: .distantFuture)
       read += pipe.drain()
       sink.close()
       return (dropped, read.split(separator: 10), blocks)
@@ -102,6 +103,7 @@ struct Pipe: ~Copyable {
       let sink = DescriptorSink(inherited: ends[1], format: .json, on: loop)
       close(ends[0])
       for number in 0..<3 { sink.write(Self.record(number)) }
+      await sink.flush(until: .distantFuture)
       close(ends[1])
       defer { sink.close() }
       return sink.dropped
