@@ -1,0 +1,108 @@
+public import ReachCore
+
+extension CauseEvidence {
+  /// The evidence in a verdict and in the findings that it was made of; nil when the verdict says nothing.
+  ///
+  /// - Parameters:
+  ///   - isPathOnly: whether only link and route were looked at anew.
+  ///   - lostEgress: the interface that the target last left by, if it is down, gone or without carrier now. Asked for
+  ///     only where there is no route: a kernel that takes routes away with their interface is not at fault itself.
+  public init?(
+    _ verdict: Verdict, on findings: RoundFindings, of target: Target, isPathOnly: Bool = false,
+    lostEgress: () -> String?
+  ) {
+    guard verdict.flags != nil else { return nil }
+    self.init(isPathOnly: isPathOnly)
+    for candidate in findings.candidates {
+      guard let link = candidate.link, link.state == .usable else { continue }
+      usableInterface = link.interface
+      break
+    }
+    if !isPathOnly, let dns = findings.dns { hear(dns) }
+    if let address = verdict.path.gateway {
+      gateway = .gateway(address, interface: verdict.path.interface)
+      gatewayWord = Self.word(on: address, in: findings) ?? word(ofServersBehind: address, verdict, findings)
+    }
+    if !verdict.status.isReachable { blame = blame(in: verdict, of: target, lostEgress: lostEgress) }
+  }
+
+  /// What resolution says of the servers. A failure that only the server's own word can be is an answer all the same.
+  private mutating func hear(_ dns: DNSFinding) {
+    guard !dns.isCached, !dns.servers.isEmpty else { return }
+    switch dns.result {
+    case .resolved: serverWord = dns.isStale ? .silent : .works
+    case .failed(let reason): serverWord = reason.isAuthoritative ? .works : .silent
+    case .fault: return
+    }
+    servers = dns.servers
+  }
+
+  /// What connections say of a gateway; nil when none was tried by it. One that was refused was answered. Of a path with
+  /// several legs it is not known which one was taken.
+  private static func word(on gateway: IPAddress, in findings: RoundFindings) -> Word? {
+    var isSilent = false
+    for candidate in findings.candidates where candidate.role == .target {
+      guard let route = candidate.route, route.gateway == gateway, route.legs.count < 2 else { continue }
+      switch candidate.tcp?.result {
+      case .open, .failed(.tcpRefused): return .works
+      case .failed(let reason) where reason.isSilenceBeyondGateway: isSilent = true
+      default: break
+      }
+    }
+    return isSilent ? .silent : nil
+  }
+
+  /// What a failed resolution says of the gateway between here and the servers.
+  private func word(
+    ofServersBehind gateway: IPAddress, _ verdict: Verdict, _ findings: RoundFindings
+  ) -> Word {
+    guard serverWord == .silent, verdict.reason.layer == .dns else { return .nothing }
+    let ways = findings.candidates.filter { $0.role == .resolverPath }
+    let isOnlyWay = ways.allSatisfy { $0.route?.gateway == gateway && $0.route?.legs.count ?? 0 < 2 }
+    guard isOnlyWay, !ways.isEmpty else { return .nothing }
+    switch verdict.reason {
+    case .dnsTimeout, .dnsTransient: return .serverSilent
+    case .dnsServFail, .dnsRefused, .dnsNotImp, .dnsFormErr, .dnsMalformed, .dnsTruncated: return .works
+    default: return .nothing
+    }
+  }
+
+  private func blame(in verdict: Verdict, of target: Target, lostEgress: () -> String?) -> Blame? {
+    let reason = verdict.reason
+    switch reason {
+    case .linkDown, .carrierLost, .linkLowerDown, .linkDormant, .interfaceMissing, .vpnUnderlayDown:
+      return Self.link(verdict.path.interface, reason)
+    case .scopeNoDevice: return Self.link(target.scope, reason)
+    case .scopeNoRoute, .localAddressMissing: return Self.link(lostEgress(), reason)
+    case .noRoute, .routeUnreachable, .routeProhibit, .routeBlackhole:
+      return Self.link(lostEgress(), reason) ?? Blame(.route(reason), reason, isDirect: true)
+    case .neighbourFailed: return gateway.map { Blame($0, reason, isDirect: true) }
+    case _ where reason.isSilenceBeyondGateway:
+      return gatewayWord == .silent ? gateway.map { Blame($0, reason, isDirect: false) } : nil
+    case _ where reason.layer == .dns && serverWord == .silent:
+      // A closed port, or no way to the server, is a fact about the server. Silence and refusal may be about the name.
+      return servers.first.map { Blame(.resolver($0), reason, isDirect: reason == .dnsUnreachable) }
+    default: return nil
+    }
+  }
+
+  private static func link(_ interface: String?, _ reason: Reason) -> Blame? {
+    guard let interface, !interface.isEmpty else { return nil }
+    return Blame(.link(interface), reason, isDirect: true)
+  }
+}
+
+extension Reason {
+  /// Whether a gateway that drops packets would explain it.
+  fileprivate var isSilenceBeyondGateway: Bool {
+    self == .tcpTimeout || self == .tcpHostUnreachable || self == .tcpNetUnreachable
+  }
+}
+
+extension Target {
+  /// The interface that its lookups are bound to.
+  fileprivate var scope: String? {
+    if case .linkLocal(let interface) = kind { return interface }
+    return source.interface
+  }
+}
