@@ -91,7 +91,7 @@ struct PathLooking {
     var first: [SchedulerState.Key] = []
     var others: [SchedulerState.Key] = []
     for case .some(let slot) in slots {
-      guard let kept = slot.kept else { continue }
+      guard let kept = slot.kept, slot.runner.looksAtPath else { continue }
       if changedAt == nil, now.since(kept.seenAt) < rest { continue }
       if links.contains(kept.path.egress) { first.append(slot.key) } else { others.append(slot.key) }
     }

@@ -3,6 +3,9 @@ internal import ReachIO
 internal import ReachProbe
 
 extension RoundRunner {
+  /// Whether any probe looks at the path.
+  var looksAtPath: Bool { probes.contains { $0.layer == .route || $0.layer == .link } }
+
   /// Looks at route and link alone, and puts what they say together with what the last round left: what the target
   /// comes to now, as far as this host can tell without a packet.
   func lookAtPath(after kept: KeptFindings, until deadline: Instant) async -> RoundFindings {

@@ -5,6 +5,10 @@ extension SchedulerCore {
   mutating func beginLook(at now: Instant) -> UInt32? {
     guard !keys.isEmpty, let number = looking.begin(over: slots, at: now) else { return nil }
     counts.looks &+= 1
+    // First rounds have no path to compare with.
+    if looking.changedAt != nil {
+      for case .some(let slot) in slots where slot.kept == nil && slot.task != nil { schedule.doubt(slot.key) }
+    }
     return number
   }
 

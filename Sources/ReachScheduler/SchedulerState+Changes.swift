@@ -21,6 +21,13 @@ extension SchedulerState {
     follow(index, backoff: entries[index].interval, at: now.nanoseconds)
   }
 
+  /// A round that runs may tell of a path that is no more, and nothing is known of the one before it: once it has ended,
+  /// another begins.
+  mutating func doubt(_ key: Key) {
+    guard let index = index(of: key), entries[index].phase == .running else { return }
+    entries[index].isWantedAgain = true
+  }
+
   /// A target with a shorter interval than the delay is probed soon enough by itself.
   private mutating func follow(_ index: Int, backoff: Int64, at now: Int64) {
     guard entries[index].interval > followUpDelay else { return }

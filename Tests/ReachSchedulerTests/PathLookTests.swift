@@ -112,6 +112,22 @@ import Testing
     }
   }
 
+  @Test("a first round that runs while something changes is reported, and another follows at once")
+  func firstRound() async throws {
+    let clock = ManualClock()
+    try await withEventLoop(clock: clock) { loop in
+      let world = World(on: loop)
+      let scheduler = Scheduler(loop: loop, observer: world.observe)
+      world.state.withState { $0.answerTime = .milliseconds(400) }
+      scheduler.add([ScheduledTarget(world.runner("new", host: try testHost(on: loop)), tag: 0)])
+      await clock.advance(by: .milliseconds(100), on: loop)
+      scheduler.pathsMayHaveChanged(PathChange(receivedAt: loop.now()))
+      await clock.advance(by: .milliseconds(800), on: loop)
+      #expect(world.state.withState { ($0.finished.count, $0.looked.count) } == (2, 0))
+      await scheduler.stop()
+    }
+  }
+
   @Test("a change that leaves a target's path as it was leaves its round alone")
   func unaffected() async throws {
     try await withWorld { world, scheduler, clock, loop in
