@@ -28,6 +28,25 @@ extension SchedulerState {
     entries[index].isWantedAgain = true
   }
 
+  /// What the target's name leads to may be another than before: a fresh round follows, spread as first rounds are. The
+  /// result of one that runs will be `outdated`, and the fresh one follows its end. Returns whether one ran.
+  @discardableResult
+  public mutating func nameChanged(_ key: Key, at now: Instant) -> Bool {
+    guard let index = index(of: key) else { return false }
+    switch entries[index].phase {
+    case .idle:
+      let fresh = firstDue(key.index, at: now.nanoseconds)
+      heap.set(key.index, due: min(fresh, heap.due(of: key.index) ?? .max))
+    case .running:
+      entries[index].isOutdated = true
+      entries[index].isWantedAgain = true
+      return true
+    case .givenUp: entries[index].isWantedAgain = true
+    case .queued, .absent: break
+    }
+    return false
+  }
+
   /// A target with a shorter interval than the delay is probed soon enough by itself.
   private mutating func follow(_ index: Int, backoff: Int64, at now: Int64) {
     guard entries[index].interval > followUpDelay else { return }

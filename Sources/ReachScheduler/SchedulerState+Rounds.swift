@@ -23,7 +23,9 @@ extension SchedulerState {
     leave(index)
     entries[index].phase = .idle
     if entries[index].isWantedAgain || isStarved {
-      heap.set(key.index, due: min(now.nanoseconds, heap.due(of: key.index) ?? .max))
+      // What is at once for one is spread for many: they may all have ended for one reason.
+      let fresh = firstDue(key.index, at: now.nanoseconds)
+      heap.set(key.index, due: min(fresh, heap.due(of: key.index) ?? .max))
     }
     entries[index].isWantedAgain = false
     startWaiting(at: now.nanoseconds, into: &actions)

@@ -58,6 +58,10 @@ final class VirtualSchedule {
     if let key = keys[name] { state.pathChanged(key, at: instant) }
   }
 
+  func nameChanged(_ name: String) {
+    if let key = keys[name] { state.nameChanged(key, at: instant) }
+  }
+
   func followUp(_ name: String) {
     if let key = keys[name] { state.followUp(key, at: instant) }
   }
