@@ -98,7 +98,7 @@ final class Engine {
     // With an older answer at hand nobody waits to the end: the time is needed to connect to what is known. The
     // resolution itself goes on, for the rounds to come.
     if cache.stale(key, at: now) != nil { waiter.deadline = Self.patience(from: now, to: deadline) }
-    if let job = jobsByKey[key] {
+    if let job = jobsByKey[key], isCurrent(job) {
       job.waiters.append(waiter)
       waiter.log?.note("\(key.name) is being resolved for another target, or since an earlier round")
       job.resolution.deadline = max(job.resolution.deadline, deadline)
@@ -115,6 +115,9 @@ final class Engine {
     work()
     schedule(job)
   }
+
+  /// Whether the servers that it asks, where nobody named them, are still the system's.
+  private func isCurrent(_ job: Job) -> Bool { options.servers != nil || job.generation == files.generation }
 
   /// A quarter of the time there is.
   private static func patience(from now: Instant, to deadline: Instant) -> Instant {
@@ -284,6 +287,7 @@ final class Engine {
   }
 
   private func keep(_ finding: DNSFinding, of job: Job, at now: Instant) {
+    guard isCurrent(job) else { return }
     switch finding.result {
     case .resolved:
       let entry = AnswerCache.Entry(

@@ -11,8 +11,9 @@ struct SystemFiles {
   struct Paths: Hashable, Sendable {
     var resolverConfiguration = "/etc/resolv.conf"
     var hosts = "/etc/hosts"
-    /// How long a look at the files holds.
-    var patience = Duration.milliseconds(250)
+    /// How long a look at the files holds: less than the agent waits for a burst of changes to be over before it starts
+    /// rounds for it, so that these see what the files have become.
+    var patience = Duration.milliseconds(50)
   }
 
   private struct Stamp: Hashable {

@@ -112,4 +112,31 @@ import Testing
     #expect(findings[1].addresses == [Self.address])
     #expect(findings.map(\.isCached) == [false, false, true, false])
   }
+
+  @Test(
+    "a question that is under way to a server of before is not shared, and its late answer is not kept",
+    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  func outdatedQuestion() async throws {
+    let directory = try TemporaryDirectory()
+    try directory.write("resolv.conf", "nameserver 127.0.0.77\n")
+    let (old, findings) = try await withNetworkNamespace { loop, _ in
+      let silent = try FakeNameServer(loop, on: "127.0.0.77", port: 53) { _ in .silence }
+      let server = try FakeNameServer(loop, port: 53) { .reply($0.addresses([Self.address])) }
+      defer {
+        silent.stop()
+        server.stop()
+      }
+      let resolver = Resolver(options: DNSOptions(), loop: loop, paths: Self.paths(directory))
+      let first = loop.spawn { _ = await resolver.resolve(within: .milliseconds(300), on: loop) }
+      while silent.queries.isEmpty { await loop.sleep(until: loop.now().advanced(by: .milliseconds(1))) }
+      try directory.write("resolv.conf", "nameserver 127.0.0.1\n")
+      let good = await resolver.resolve(on: loop)
+      await first.value
+      return (silent.queries.count, [good, await resolver.resolve(on: loop)])
+    }
+    #expect(old > 0)
+    #expect(findings.map(\.addresses) == [[Self.address], [Self.address]])
+    #expect(findings.map(\.servers) == [["127.0.0.1"], []])
+    #expect(findings.map(\.isCached) == [false, true])
+  }
 }
