@@ -36,6 +36,8 @@ public final class Agent: Sendable {
   private let scheduler: Scheduler
   private let server: HTTPServer
   private let isStopping: LoopConfined<Bool>
+  /// nil where no target is a name.
+  private let resolverFiles: ResolverFiles?
 
   private var targetCount: Int { board.targets.count }
 
@@ -69,6 +71,7 @@ public final class Agent: Sendable {
       if let resync = change.resyncDuration { log.log(.netlinkOverrun(resync: resync)) }
       scheduler.pathsMayHaveChanged(PathChange(links: change.links, receivedAt: change.receivedAt))
     }
+    resolverFiles = Self.resolverFiles(for: board.targets, scheduler, loop)
     let endpoint = Endpoint(board: board, host: host) { [sink] in sink.dropped }
     server = HTTPServer(on: loop, routes: endpoint.routes) { [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }
@@ -135,6 +138,13 @@ public final class Agent: Sendable {
     return watched
   }
 
+  private static func resolverFiles(
+    for targets: [WatchedTarget], _ scheduler: Scheduler, _ loop: EventLoop
+  ) -> ResolverFiles? {
+    let hasNames = targets.contains { if case .host = $0.target.kind { true } else { false } }
+    return hasNames ? ResolverFiles(on: loop) { scheduler.namesMayHaveChanged() } : nil
+  }
+
   /// As many rounds together as there are descriptors for, with some left to the endpoint and the log.
   private static func schedulerSettings() -> SchedulerSettings {
     var settings = SchedulerSettings()
@@ -163,6 +173,7 @@ public final class Agent: Sendable {
       }
     }
     log.log(.configLoaded(file: file, problems: warnings))
+    if let check = resolverFiles?.selfCheck { log.log(check) }
     var started = LogEvent.agentStarted(
       version: BuildInformation.version, config: file, targets: targetCount)
     let places = server.addresses.map { $0.url ?? $0.description }

@@ -105,6 +105,16 @@ public final class NetworkStage: Sendable {
     try check("mount", unsafe CReachTestSupport_bind_file(source, path))
   }
 
+  /// Makes a folder that exists, such as /etc, a copy of itself, to be changed at will. Holds for the thread alone. The
+  /// copy is gone with what is returned.
+  public func copyFolder(_ path: String) throws -> TestFolder {
+    try ownMounts()
+    let copy = try TestFolder()
+    try host.run(["cp", "-a", "--", path + "/.", copy.path])
+    try check("mount", unsafe CReachTestSupport_bind_file(copy.path, path))
+    return copy
+  }
+
   private func ownMounts() throws(SystemError) {
     try ownsMounts.withState { owned throws(SystemError) in
       if !owned { try check("unshare", CReachTestSupport_unshare_mounts()) }
