@@ -1,4 +1,5 @@
 import ReachCore
+import ReachTestSupport
 import Testing
 
 @testable import DNSProbe

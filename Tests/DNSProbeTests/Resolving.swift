@@ -13,6 +13,11 @@ final class NoteKeeper: ProbeLog {
   var lines: [String] { kept.withLock { $0 } }
 }
 
+extension FakeNameServer {
+  /// Where it listens.
+  var endpoint: Nameserver { Nameserver(address: address, port: port) }
+}
+
 /// Options that name one server. The slower family gets all the time it may want, however busy the machine is.
 func options(
   _ servers: Nameserver..., families: [IPAddress.Family] = [.ipv6, .ipv4],

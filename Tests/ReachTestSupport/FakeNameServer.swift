@@ -1,22 +1,29 @@
-import Glibc
-import ReachCore
-import ReachIO
+internal import Glibc
+public import ReachCore
+public import ReachIO
 
-@testable import DNSProbe
-
-/// A name server on loopback, UDP and TCP, that does to each query what the test says. Lives on the loop.
-final class FakeNameServer: Sendable {
+/// A name server, UDP and TCP, that does to each query what the test says. Its sockets belong to the network namespace
+/// in which it is made: see `NetworkNamespace.perform`.
+///
+/// Isolation: on its event loop.
+public final class FakeNameServer: Sendable {
   /// A query as it came.
-  struct Query: Sendable {
-    let bytes: [UInt8]
-    let isTCP: Bool
+  public struct Query: Sendable {
+    /// The message.
+    public let bytes: [UInt8]
+    /// Whether it came over TCP.
+    public let isTCP: Bool
     /// How many came before it.
-    let number: Int
+    public let number: Int
 
-    var id: UInt16 { UInt16(bytes[0]) << 8 | UInt16(bytes[1]) }
-    var hasEDNS: Bool { bytes[11] == 1 }
-    var type: UInt16 { UInt16(question[question.count - 4]) << 8 | UInt16(question[question.count - 3]) }
-    var name: String {
+    /// ID.
+    public var id: UInt16 { UInt16(bytes[0]) << 8 | UInt16(bytes[1]) }
+    /// Whether it has an additional record, as EDNS takes (RFC 6891).
+    public var hasEDNS: Bool { bytes[11] == 1 }
+    /// QTYPE.
+    public var type: UInt16 { UInt16(question[question.count - 4]) << 8 | UInt16(question[question.count - 3]) }
+    /// QNAME, without the dot of the root.
+    public var name: String {
       var labels: [String] = []
       var offset = 12
       while bytes[offset] != 0 {
@@ -26,27 +33,33 @@ final class FakeNameServer: Sendable {
       }
       return labels.joined(separator: ".")
     }
-    var question: [UInt8] {
+    /// The question section as on the wire.
+    public var question: [UInt8] {
       var end = 12
       while bytes[end] != 0 { end += 1 + Int(bytes[end]) }
       return Array(bytes[12..<(end + 5)])
     }
 
     /// An answer with these records.
-    func answer(_ records: [Wire.Record], code: UInt16 = 0, flags: UInt16 = Wire.Flags.recursionAvailable) -> [UInt8] {
+    public func answer(
+      _ records: [Wire.Record], code: UInt16 = 0, flags: UInt16 = Wire.Flags.recursionAvailable
+    ) -> [UInt8] {
       Wire.message(id: id, flags: Wire.Flags.response | flags | code, question: question, answers: records)
     }
 
     /// An answer with the addresses of the family that was asked for.
-    func addresses(_ addresses: [IPAddress], ttl: UInt32 = 300) -> [UInt8] {
+    public func addresses(_ addresses: [IPAddress], ttl: UInt32 = 300) -> [UInt8] {
       answer(addresses.filter { $0.family == (type == 1 ? .ipv4 : .ipv6) }.map { Wire.address($0, ttl: ttl) })
     }
   }
 
   /// What is done to a query.
-  enum Action: Sendable {
+  public enum Action: Sendable {
+    /// This message.
     case reply([UInt8])
+    /// These messages.
     case replies([[UInt8]])
+    /// Nothing.
     case silence
     /// Ends the TCP connection.
     case close
@@ -58,16 +71,19 @@ final class FakeNameServer: Sendable {
     var watches: [EventLoop.Watch] = []
   }
 
-  let port: UInt16
-  private let address: IPAddress
+  /// Its port.
+  public let port: UInt16
+  /// Its address.
+  public let address: IPAddress
   private let loop: EventLoop
   private let udp: Int32
   private let tcp: Int32
   private let behaviour: @Sendable (Query) -> Action
   private let state: LoopConfined<State>
 
-  /// Listens on an IPv4 address, and on a port of the kernel's choice. With `listensToTCP` false, the TCP port refuses.
-  init(
+  /// Listens on an IPv4 address, and on a port of the kernel's choice when it is 0. With `listensToTCP` false, the TCP
+  /// port refuses. Throws what socket(2), bind(2) or epoll_ctl(2) failed with.
+  public init(
     _ loop: EventLoop, on address: IPAddress = IPAddress(ipv4: 0x7f00_0001), port: UInt16 = 0,
     listensToTCP: Bool = true, _ behaviour: @escaping @Sendable (Query) -> Action
   ) throws {
@@ -84,10 +100,8 @@ final class FakeNameServer: Sendable {
     state.withState { $0.watches.append(connections) }
   }
 
-  var endpoint: Nameserver { Nameserver(address: address, port: port) }
-
   /// The queries so far.
-  var queries: [Query] { state.withState { $0.queries } }
+  public var queries: [Query] { state.withState { $0.queries } }
 
   deinit {
     close(udp)
@@ -95,7 +109,7 @@ final class FakeNameServer: Sendable {
   }
 
   /// Ends all watches and connections.
-  func stop() {
+  public func stop() {
     state.withState { state in
       for watch in state.watches { loop.unwatch(watch) }
       for (descriptor, watch) in state.connections {
@@ -109,9 +123,10 @@ final class FakeNameServer: Sendable {
   /// A UDP and a TCP socket bound to the same port; another port is tried when TCP's is taken.
   private static func sockets(_ bits: UInt32, _ wanted: UInt16) throws -> (Int32, Int32, UInt16) {
     for _ in 0..<20 {
-      let udp = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+      let flags = SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+      let udp = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | flags), 0)
       let port = try bind(udp, bits, wanted)
-      let tcp = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+      let tcp = socket(AF_INET, Int32(SOCK_STREAM.rawValue | flags), 0)
       if (try? bind(tcp, bits, port)) != nil { return (udp, tcp, port) }
       close(udp)
       close(tcp)
@@ -177,6 +192,7 @@ final class FakeNameServer: Sendable {
       let connection = Glibc.accept(tcp, nil, nil)
       guard connection >= 0 else { return }
       _ = fcntl(connection, F_SETFL, O_NONBLOCK)
+      _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
       let watch = try? loop.watch(connection, for: .readable) { [weak self] _ in self?.readStream(connection) }
       if let watch { state.withState { $0.connections[connection] = watch } }
     }
