@@ -134,10 +134,22 @@ extension Question {
   private func path(_ candidate: Candidate) -> ReachabilityPath {
     let route = candidate.route?.isRoutable == true ? candidate.route : nil
     let link = candidate.link
+    if let route, let link, let other = otherNextHop(of: route, over: link) {
+      return ReachabilityPath(
+        interface: link.interface, interfaceIndex: link.index, medium: link.medium, gateway: other.gateway,
+        address: target(candidate))
+    }
     return ReachabilityPath(
       interface: route.map(\.interface) ?? link?.interface ?? "",
       interfaceIndex: route?.interfaceIndex ?? link?.index ?? 0,
       medium: link?.medium, gateway: route?.gateway, source: route?.source, address: target(candidate))
+  }
+
+  /// Of a route with several next hops, the one whose link is what is wrong, where packets may take another one: the
+  /// interface that is named must be the one that needs mending.
+  private func otherNextHop(of route: RouteFinding, over link: LinkFinding) -> RouteFinding.Leg? {
+    guard link.index != route.interfaceIndex, link.state != .usable || link.underlay == .down else { return nil }
+    return route.legs.first { $0.interfaceIndex == link.index }
   }
 
   /// The candidate's address where it is one of the target's own, rather than a representative or a resolver's.

@@ -16,6 +16,22 @@ internal import Testing
     }
   }
 
+  @Test("Of several next hops the one that is named is the one whose link is broken")
+  func brokenNextHop() {
+    var route = Scene.route(over: Scene.wired)
+    route.legs = [Scene.wired, Scene.wireless].map {
+      RouteFinding.Leg(interfaceIndex: $0.index, gateway: $0 == Scene.wired ? Scene.gateway : Scene.second, weight: 1)
+    }
+    let broken = Scene.link(.wifi, "wlan0", 3, .noCarrier)
+    let verdict = Scene.judge([Candidate(Scene.remote, route: route, link: broken)])
+    #expect(verdict.summary == "-- ------- carrier_lost")
+    #expect(verdict.path.interface == "wlan0")
+    #expect(verdict.path.interfaceIndex == 3)
+    #expect(verdict.path.gateway == Scene.second)
+    let whole = Scene.judge([Candidate(Scene.remote, route: route, link: Scene.wireless)], probes: Scene.pathProbes)
+    #expect(whole.path.interface == "eth0")
+  }
+
   @Test("A broken cellular link keeps W and nothing else")
   func brokenCellular() {
     let link = Scene.link(.wwan, "wwan0", 4, .noCarrier)
