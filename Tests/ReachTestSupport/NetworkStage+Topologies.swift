@@ -57,4 +57,12 @@ extension NetworkStage {
       """)
     return (router, server)
   }
+
+  /// A second way from the host to the router: `backup` (203.0.113.1/24) joined to the router's `backup1`
+  /// (203.0.113.254). No route leads over it yet.
+  public func addBackupLink(to router: NetworkNamespace) throws {
+    try join(host, "backup", to: router, "backup1")
+    try router.ip("address add 203.0.113.254/24 dev backup1")
+    try host.ip("address add 203.0.113.1/24 dev backup")
+  }
 }

@@ -60,11 +60,13 @@ struct HTTPClient {
     return try JSON(parsing: answer.body)
   }
 
-  /// The samples of the exposition. Throws when there is none.
-  func metrics() async throws -> ExpositionText {
+  /// The samples of the exposition, or those whose names begin like that. Throws when there is no exposition.
+  func metrics(beginningWith prefix: String = "") async throws -> ExpositionText {
     let answer = try await get("/metrics")
     guard answer.status == 200 else { throw HTTPFailure(description: "/metrics: \(answer.status) \(answer.body)") }
-    return try ExpositionText(parsing: answer.body)
+    if prefix.isEmpty { return try ExpositionText(parsing: answer.body) }
+    let lines = answer.body.split(separator: "\n").filter { $0.hasPrefix(prefix) }
+    return try ExpositionText(parsing: lines.joined(separator: "\n"))
   }
 }
 

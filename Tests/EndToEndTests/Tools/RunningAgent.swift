@@ -2,6 +2,7 @@ import Glibc
 import ReachCore
 import ReachIO
 import ReachTestSupport
+import Synchronization
 
 /// `reachd run` on a configuration of the test's own, ended with this value.
 ///
@@ -11,6 +12,7 @@ final class RunningAgent: Sendable {
   let client: HTTPClient
   private let folder: TestFolder
   private let loop: EventLoop
+  private let readLog = Mutex(ReadLog())
 
   /// Starts it and waits until it answers. Without `port` the kernel chooses one.
   static func start(
@@ -26,7 +28,8 @@ final class RunningAgent: Sendable {
       "the agent's start", on: loop, state: { process.failure("").description },
       {
         guard process.isRunning else { throw process.failure("ended") }
-        return logLines(of: process).first { $0["event"]?.text == "agent_started" }.flatMap(listeningPort)
+        let lines = process.errors.split(separator: "\n").compactMap { try? JSON(parsing: String($0)) }
+        return lines.first { $0["event"]?.text == "agent_started" }.flatMap(listeningPort)
       })
     return RunningAgent(
       process: process, client: HTTPClient(address: .loopback, port: chosen, loop: loop), folder: folder, loop: loop)
@@ -42,11 +45,30 @@ final class RunningAgent: Sendable {
   // MARK: Log
 
   /// All that it has logged. A line that is no JSON, or not yet whole, is left out here: see `brokenLogLines`.
-  var log: [JSON] { Self.logLines(of: process) }
+  var log: [JSON] { readOn().lines }
 
   /// Lines that are whole and yet no JSON.
-  var brokenLogLines: [String] {
-    Self.wholeLines(of: process).filter { (try? JSON(parsing: $0)) == nil }
+  var brokenLogLines: [String] { readOn().broken }
+
+  /// The log as far as it has been read: each line is read once, however often a test looks.
+  private struct ReadLog {
+    var offset = 0
+    var lines: [JSON] = []
+    var broken: [String] = []
+  }
+
+  private func readOn() -> ReadLog {
+    let bytes = Array(process.errors.utf8)
+    return readLog.withLock { read in
+      let end = bytes.lastIndex(of: UInt8(ascii: "\n")) ?? 0
+      guard end > read.offset else { return read }
+      for line in bytes[read.offset..<end].split(separator: UInt8(ascii: "\n")) {
+        let text = String(decoding: line, as: UTF8.self)
+        if let json = try? JSON(parsing: text) { read.lines.append(json) } else { read.broken.append(text) }
+      }
+      read.offset = end
+      return read
+    }
   }
 
   /// The log lines of an event, about a target or about any.
@@ -61,16 +83,6 @@ final class RunningAgent: Sendable {
     try await eventually("\(event) of \(target ?? "the agent")", on: loop, state: { process.errors }) {
       lines(event, target: target).first(where: condition)
     }
-  }
-
-  private static func wholeLines(of process: ChildProcess) -> [String] {
-    let text = process.errors
-    let end = text.lastIndex(of: "\n") ?? text.startIndex
-    return text[..<end].split(separator: "\n").map(String.init)
-  }
-
-  private static func logLines(of process: ChildProcess) -> [JSON] {
-    wholeLines(of: process).compactMap { try? JSON(parsing: $0) }
   }
 
   /// The port in `http://127.0.0.1:10120/`, which the message of agent_started names.
