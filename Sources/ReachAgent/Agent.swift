@@ -64,8 +64,8 @@ public final class Agent: Sendable {
     board = TargetBoard(
       try Self.watched(configuration, preparation.plugins, host), agent: Self.series(of: preparation), loop: loop,
       log: log, onReady: StartupMemory.release)
-    scheduler = Scheduler(loop: loop, settings: Self.schedulerSettings()) { [board] tag, event in
-      board.observe(tag, event)
+    scheduler = Scheduler(loop: loop, settings: Self.schedulerSettings(), onLookEnd: { [board] in board.lookEnded() }) {
+      [board] tag, event in board.observe(tag, event)
     }
     host.links.onChange { [scheduler, log] change in
       if let resync = change.resyncDuration { log.log(.netlinkOverrun(resync: resync)) }
@@ -133,7 +133,8 @@ public final class Agent: Sendable {
     var watched: [WatchedTarget] = []
     watched.reserveCapacity(configuration.targets.count)
     for target in configuration.targets {
-      watched.append(WatchedTarget(try pool.runner(for: target), detail: detail, on: host.loop))
+      let runner = try pool.runner(for: target)
+      watched.append(WatchedTarget(runner, key: watched.count, detail: detail, on: host.loop))
     }
     return watched
   }

@@ -14,6 +14,7 @@ final class TargetBoard: Sendable {
   /// What is counted of the agent itself.
   let agent: LoopConfined<AgentSeries>
 
+  private let causes: CauseBoard
   private let loop: EventLoop
   private let log: Logger
   private let firstRounds: LoopConfined<Int>
@@ -25,6 +26,7 @@ final class TargetBoard: Sendable {
     onReady: @escaping @Sendable () -> Void = {}
   ) {
     self.targets = targets
+    causes = CauseBoard(targets, loop: loop, log: log)
     self.agent = LoopConfined(agent, on: loop)
     self.loop = loop
     self.log = log
@@ -53,11 +55,12 @@ final class TargetBoard: Sendable {
     let wall = WallClock.nanosecondsSinceEpoch()
     // A round that brought no evidence counts towards `unknown_after` like one that could not be probed. The reason of a
     // fault that stands already stays.
-    judge(watched, at: loop.now()) { standing, now in
+    judge(watched, .nothing, at: loop.now()) { standing, now in
       let nothing = Verdict(
         flags: nil, rule: watched.target.policy.statusRule, reason: standing.lastFault ?? .notProbed)
       return standing.judge.absorb(nothing, under: watched.target.policy, at: now, wall: wall)
     }
+    causes.settle()
   }
 
   private func finished(_ report: RoundReport, of watched: WatchedTarget) {
@@ -69,28 +72,34 @@ final class TargetBoard: Sendable {
       for run in report.runs { log.log(.probeFinished(target: target, run: run)) }
     }
     var isFirst = false
-    judge(watched, at: report.finishedAt) { standing, now in
+    let evidence = CauseEvidence(verdict, on: report.findings, of: target) { watched.lostEgress }
+    judge(watched, Account(evidence, began: report.startedAt), at: report.finishedAt) { standing, now in
       isFirst = !standing.hasFinishedRound
       standing.hasFinishedRound = true
       standing.keep(report.runs, of: watched.runner.probes, at: wall)
       standing.lastFault = verdict.flags == nil ? verdict.reason : nil
       return standing.judge.absorb(verdict, under: target.policy, at: now, wall: wall)
     }
+    causes.settle()
     if isFirst { noteFirstRound() }
   }
 
-  /// The path was looked at between rounds.
+  /// The path was looked at between rounds. What is shared with other targets is told when all have been looked at.
   private func looked(_ look: PathLook, at watched: WatchedTarget) {
     let wall = WallClock.nanosecondsSinceEpoch()
     let target = watched.target
     let verdict = Judge.verdict(on: look.findings, of: target)
-    let hasChanged = judge(watched, at: look.at) { standing, now in
+    let evidence = CauseEvidence(verdict, on: look.findings, of: target, isPathOnly: true) { watched.lostEgress }
+    let hasChanged = judge(watched, Account(evidence, began: look.at), at: look.at) { standing, now in
       standing.judge.absorb(look: verdict, under: target.policy, at: now, wall: wall)
     }
     if hasChanged, let changedAt = look.changedAt {
       agent.withState { $0.eventToStatus.record(loop.now().since(changedAt)) }
     }
   }
+
+  /// Every target has been told of a look at its path.
+  func lookEnded() { causes.endLook() }
 
   /// A round's result was dropped, since the path changed while it ran. What the path is now has been judged.
   private func outdated(_ watched: WatchedTarget) {
@@ -107,27 +116,32 @@ final class TargetBoard: Sendable {
   }
 
   /// A path verdict that waited has lasted for the target's `hold`.
-  private func holdEnded(of watched: WatchedTarget) {
+  private func holdEnded(of watched: WatchedTarget, _ account: Account) {
     let wall = WallClock.nanosecondsSinceEpoch()
-    judge(watched, at: loop.now()) { standing, now in
+    judge(watched, account, at: loop.now()) { standing, now in
       standing.holdTimer = nil
       return standing.judge.elapse(at: now, wall: wall)
     }
+    causes.settle()
   }
 
   /// The one way a target's standing changes: has `body` change it, then publishes and logs what came of that, and sees
   /// to it that a path verdict that waits is come back to. Returns whether the status is another than before.
   @discardableResult
   private func judge(
-    _ watched: WatchedTarget, at now: Instant, _ body: (inout WatchedTarget.Standing, Instant) -> TargetUpdate
+    _ watched: WatchedTarget, _ account: Account, at now: Instant,
+    _ body: (inout WatchedTarget.Standing, Instant) -> TargetUpdate
   ) -> Bool {
-    let (update, before, after) = watched.standing.withState { standing in
+    var (update, before, after) = watched.standing.withState { standing in
       let before = Snapshot(standing.judge)
       let update = body(&standing, now)
-      waitForHold(&standing, of: watched)
+      waitForHold(&standing, of: watched, account)
       return (update, before, Snapshot(standing.judge))
     }
     let (old, new) = (before.state.verdict, after.state.verdict)
+    let causeID = causes.note(
+      watched, new.status, account.evidence, began: account.began, at: now, needsID: update.hasFailure)
+    if let causeID { update.setCauseID(causeID) }
     if update.isStateChanged || !update.events.isEmpty || !before.hasSameDamping(as: after) {
       watched.series.withState { series in
         for event in update.events { series.record(event) }
@@ -140,6 +154,19 @@ final class TargetBoard: Sendable {
       log.log(.reasonChanged(target: watched.target, from: old.reason, to: new))
     }
     return old.status != new.status
+  }
+
+  /// What a judgement has to say of the parts of its way that other targets share.
+  private struct Account {
+    let evidence: CauseEvidence?
+    let began: Instant
+
+    init(_ evidence: CauseEvidence?, began: Instant) {
+      self.evidence = evidence
+      self.began = began
+    }
+
+    static let nothing = Account(nil, began: .distantFuture)
   }
 
   /// What is shown of a judge.
@@ -160,10 +187,35 @@ final class TargetBoard: Sendable {
   }
 
   /// Comes back when a path verdict that waits has lasted for the target's `hold`.
-  private func waitForHold(_ standing: inout WatchedTarget.Standing, of watched: WatchedTarget) {
+  private func waitForHold(
+    _ standing: inout WatchedTarget.Standing, of watched: WatchedTarget, _ account: Account
+  ) {
     if let timer = standing.holdTimer { loop.cancel(timer) }
     standing.holdTimer = standing.judge.holdEnds.map { due in
-      loop.schedule(at: due) { [weak self] in self?.holdEnded(of: watched) }
+      loop.schedule(at: due) { [weak self] in self?.holdEnded(of: watched, account) }
+    }
+  }
+}
+
+extension TargetUpdate {
+  /// Whether the target turned NotReachable, or was so to begin with.
+  fileprivate var hasFailure: Bool { events.contains { $0.failure != nil } }
+
+  /// Says which fault made the target NotReachable.
+  fileprivate mutating func setCauseID(_ id: String) {
+    for index in events.indices {
+      guard var change = events[index].failure else { continue }
+      change.causeID = id
+      if case .initial = events[index] { events[index] = .initial(change) } else { events[index] = .changed(change) }
+    }
+  }
+}
+
+extension TargetEvent {
+  fileprivate var failure: StatusChange? {
+    switch self {
+    case .initial(let change), .changed(let change): change.to.status == .notReachable ? change : nil
+    case .flagsChanged, .pathChanged: nil
     }
   }
 }

@@ -2,6 +2,8 @@ internal import ReachAggregator
 internal import ReachCore
 internal import ReachIO
 internal import ReachMetrics
+internal import ReachNetlink
+internal import ReachProbe
 internal import ReachScheduler
 
 /// One target while the agent runs: how it is probed, how it stands, what is counted of it.
@@ -19,18 +21,33 @@ final class WatchedTarget: Sendable {
     var holdTimer: TimerID?
   }
 
+  /// Its place among all targets.
+  let key: Int
   let runner: RoundRunner
   let series: LoopConfined<TargetSeries>
   let standing: LoopConfined<Standing>
 
   var target: Target { runner.target }
 
-  init(_ runner: RoundRunner, detail: MetricsDetail, on loop: EventLoop) {
+  init(_ runner: RoundRunner, key: Int, detail: MetricsDetail, on loop: EventLoop) {
+    self.key = key
     self.runner = runner
     let probes = runner.probes.map { ProbeDescription(name: $0.name, layer: $0.layer) }
     series = LoopConfined(
       TargetSeries(target: runner.target, probes: probes, detail: detail, at: loop.now()), on: loop)
     standing = LoopConfined(Standing(), on: loop)
+  }
+
+  /// The interface that the target last left by, if it is down, gone or without carrier now.
+  var lostEgress: String? {
+    guard let egress = standing.withState({ $0.judge.lastEgress }) else { return nil }
+    let links = runner.host.links
+    // By index, which a renamed interface keeps; one that was made anew has another index and the same name.
+    let link = links.finding(index: egress.interfaceIndex) ?? links.finding(named: egress.interface)
+    switch link.state {
+    case .usable, .dormant: return nil
+    case .down, .noCarrier, .lowerLayerDown, .missing: return link.interface
+    }
   }
 
   /// The target as it stands.

@@ -39,6 +39,9 @@ public struct TargetJudge: Sendable {
   /// A target of which nothing is known; its statuses are counted from the one after `sequence`.
   public init(sequence: UInt64 = 0) { state = TargetState(sequence: sequence) }
 
+  /// The interface that packets for the target last left by, with no more of the path; nil when none ever did.
+  public var lastEgress: ReachabilityPath? { egress?.path }
+
   /// When a path verdict will have lasted for `hold`: the moment to call `elapse`. Nil while none waits.
   public var holdEnds: Instant? { waiting?.ends }
 

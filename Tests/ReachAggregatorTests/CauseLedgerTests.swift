@@ -22,6 +22,21 @@ internal import Testing
     #expect(story.assigned.isEmpty)
   }
 
+  @Test("A link that comes and goes within one sweep is one fault that ended and another that began")
+  func flapWithinSweep() {
+    var story = CauseStory()
+    for key in 0..<3 { story.down(key, .lost("eth0", isPathOnly: true)) }
+    story.endSweep()
+    story.pass(1)
+    story.up(0, .usable("eth0", isPathOnly: true))
+    for key in 1..<3 { story.down(key, .lost("eth0", isPathOnly: true)) }
+    story.endSweep()
+    #expect(story.announced.map(\.targets) == [[0, 1, 2], [1, 2]])
+    #expect(story.cleared.map(\.id) == story.announced.prefix(1).map(\.id))
+    #expect(Set(story.announced.map(\.id)).count == 2)
+    #expect(story.assigned == [1: "link:eth0", 2: "link:eth0"])
+  }
+
   @Test("A failure that nobody shares has an identifier and is not announced")
   func alone() {
     var story = CauseStory()
@@ -43,7 +58,9 @@ internal import Testing
     story.pass(0.5)
     story.down(2, .neighbour("192.0.2.1"))
     #expect(story.announced.isEmpty)
-    story.pass(0.6)
+    story.pass(0.9)
+    #expect(story.announced.isEmpty)
+    story.pass(0.2)
     #expect(story.announced.map(\.targets) == [[0, 1, 2]])
     story.down(3, .neighbour("192.0.2.1"))
     story.pass(5)
@@ -51,6 +68,17 @@ internal import Testing
     story.up(1, .answered("192.0.2.1"))
     #expect(story.cleared.map(\.targets) == [[0, 1, 2, 3]])
     #expect(story.assigned.isEmpty)
+  }
+
+  @Test("A cause that goes on finding targets is announced all the same")
+  func endlessGathering() {
+    var story = CauseStory()
+    for key in 0..<20 {
+      story.down(key, .neighbour("192.0.2.1"))
+      story.pass(0.5)
+    }
+    #expect(story.announced.map(\.targets.count) == [11])
+    #expect(story.assigned.count == 20)
   }
 
   @Test("The reason that is told is the nearest layer's, whichever came first")
@@ -305,6 +333,14 @@ internal import Testing
     story.pass(5)
     #expect(story.announced.map(\.cause) == ["resolver:198.51.100.53"])
     #expect(story.assigned.keys.sorted() == [0, 1])
+    // Should the gateway turn out to be at fault after all, that is another fault, and takes the resolver over.
+    story.down(3, .silent(way))
+    story.pass(2)
+    #expect(story.announced.map(\.cause) == ["resolver:198.51.100.53", "gateway:192.0.2.1"])
+    #expect(Set(story.announced.map(\.id)).count == 2)
+    for key in 0..<2 { story.down(key, .unresolved("198.51.100.53", .dnsTimeout, behind: way)) }
+    #expect(story.cleared.map(\.cause) == ["resolver:198.51.100.53"])
+    #expect(Set(story.assigned.values) == ["gateway:192.0.2.1"] && story.assigned.count == 4)
   }
 
   @Test("Two runs of the agent give no fault the same identifier")

@@ -8,7 +8,7 @@ internal import Testing
     "Membership is what a full account comes to, and what is announced holds, once, until it is cleared",
     .timeLimit(.minutes(1)))
   func model() {
-    for seed in UInt64(1)...200 {
+    for seed in UInt64(1)...100 {
       var run = ModelRun(seed: seed)
       for step in 0..<150 where !run.hasFailed {
         run.step()

@@ -45,13 +45,21 @@ extension CauseLedger {
     if faults[fault].isAnnounced {
       if faults[fault].members.isEmpty || isContradicted(fault) { clear(fault, at: now) }
     } else if holds(fault) {
-      guard faults[fault].due == nil else { return }
-      faults[fault].due = now.advanced(by: gathering)
-      if !waiting.contains(fault) { waiting.append(fault) }
+      gather(fault, at: now)
     } else {
+      faults[fault].heldSince = nil
       faults[fault].due = nil
     }
     if faults[fault].members.isEmpty { free(fault) }
+  }
+
+  /// Waits until no more targets join, and no longer than a few times that.
+  private mutating func gather(_ fault: Int, at now: Instant) {
+    let since = faults[fault].heldSince ?? now
+    faults[fault].heldSince = since
+    let joined = max(since, faults[fault].joinedAt)
+    faults[fault].due = min(joined.advanced(by: gathering), since.advanced(by: gathering * 5))
+    if !waiting.contains(fault) { waiting.append(fault) }
   }
 
   private func holds(_ fault: Int) -> Bool {
@@ -86,6 +94,7 @@ extension CauseLedger {
 
   private mutating func announce(_ fault: Int) {
     faults[fault].due = nil
+    faults[fault].heldSince = nil
     let id = identifier(of: fault)
     if case .gateway = faults[fault].cause { absorb(into: fault) }
     keep(fault)

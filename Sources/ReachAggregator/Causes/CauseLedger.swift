@@ -18,9 +18,9 @@ public import ReachCore
 /// - The **nearer** cause is named: a silent name server is none while the gateway before it may be one.
 /// - **Routing** is a cause only for targets that lost their route together, within `gathering` of one another.
 /// - A fault has its identifier from its first failure on, before a second one shows that it is shared.
-/// - It is **announced** once, when it holds: with the end of the sweep that found a direct one, otherwise `gathering`
-///   later, so that the announcement names more than the first two. It is **cleared** once, when no target fails for it
-///   any more, or an answer has acquitted it.
+/// - It is **announced** once, when it holds: with the end of the sweep that found a direct one, otherwise when nobody has
+///   joined it for `gathering`, or after five times that, so that the announcement names more than the first two. It is
+///   **cleared** once, when no target fails for it any more, or an answer has acquitted it.
 ///
 /// A judgement costs a few comparisons, whatever the number of targets; an answer costs one step more for each target
 /// that still fails for what it acquits.
@@ -56,7 +56,7 @@ public struct CauseLedger: Sendable {
   ///
   /// - Parameters:
   ///   - run: a number that no other run of the agent has had, such as a random one: identifiers are made of it.
-  ///   - gathering: how long a fault that holds waits for more targets before it is announced.
+  ///   - gathering: how long a fault that holds waits for one more target before it is announced.
   public init(run: UInt64, gathering: Duration = .seconds(1)) {
     self.run = String(run & 0xff_ffff_ffff, radix: 36)
     self.gathering = gathering

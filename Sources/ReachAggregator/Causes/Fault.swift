@@ -21,6 +21,8 @@ struct Fault {
   var way = Place.none
   /// All that it was said to explain; empty until it is announced.
   var explained: Set<Int> = []
+  /// Since when it holds; nil when it does not.
+  var heldSince: Instant?
   /// When it is to be announced, if it still holds.
   var due: Instant?
   var isAnnounced = false
