@@ -70,7 +70,11 @@ public struct TargetJudge: Sendable {
   ) -> TargetUpdate {
     let weight = verdict.weight
     if weight == .none { return .none }
-    if verdict.restsOnPathAlone { return absorb(verdict, weight, policy, now, wall) }
+    if verdict.restsOnPathAlone {
+      // As fresh as a round's: those that told nothing are counted from here.
+      blindRounds = 0
+      return absorb(verdict, weight, policy, now, wall)
+    }
     // The path is there. Whether the peer is, only a round can tell.
     waiting = nil
     let old = state.verdict

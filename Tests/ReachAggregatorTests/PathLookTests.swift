@@ -67,6 +67,20 @@ internal import Testing
     #expect(run.status == .reachableViaWiFi)
   }
 
+  @Test("rounds that tell nothing are counted from the last look that told something")
+  func blindRounds() {
+    var run = Run()
+    run.policy.unknownAfter = 2
+    _ = run.round(Self.open)
+    for _ in 0..<3 { _ = run.round(Self.fault) }
+    #expect(run.status == .unknown)
+    #expect(run.look(Self.lost).events.count == 1)
+    for _ in 0..<2 { _ = run.round(Self.fault) }
+    #expect(run.status == .notReachable && run.isStale)
+    _ = run.round(Self.fault)
+    #expect(run.status == .unknown)
+  }
+
   @Test("looks neither confirm an earlier failure nor forget it")
   func failuresStand() {
     var run = Run()
