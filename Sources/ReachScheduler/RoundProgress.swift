@@ -31,6 +31,9 @@ struct RoundProgress: Sendable {
     if findings.fault == nil { findings.fault = fault }
   }
 
+  /// Forgets what was seen, of a path that is no more.
+  mutating func forgetFindings() { findings = RoundFindings(probes: findings.probes) }
+
   /// The report of what there is, which is moved out.
   mutating func takeReport(at now: Instant) -> RoundReport {
     let report = RoundReport(startedAt: startedAt, finishedAt: now, findings: findings, runs: runs)

@@ -180,7 +180,11 @@ public final class Scheduler: Sendable {
   private func giveUp(_ key: SchedulerState.Key, _ number: UInt32) {
     guard let slot = core.withState({ $0.gaveUp(key) }), let progress = slot.progress else { return }
     slot.task?.cancel()
-    let report = progress.withState { $0.takeOverrunReport(of: slot.runner.probes, at: loop.now()) }
+    let isOutdated = core.withState { $0.schedule.isOutdated(key) }
+    let report = progress.withState { progress in
+      if isOutdated { progress.forgetFindings() }
+      return progress.takeOverrunReport(of: slot.runner.probes, at: loop.now())
+    }
     observer(slot.tag, .finished(report))
   }
 }

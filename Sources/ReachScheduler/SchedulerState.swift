@@ -198,6 +198,9 @@ public struct SchedulerState: Sendable {
     }
   }
 
+  /// Whether the path changed while the target's newest round ran: what that has seen is of a way that is no more.
+  func isOutdated(_ key: Key) -> Bool { index(of: key).map { entries[$0].isOutdated } ?? false }
+
   func index(of key: Key) -> Int? {
     let index = Int(key.index)
     guard index >= 0, index < entries.count, entries[index].generation == key.generation else { return nil }

@@ -18,6 +18,8 @@ import Testing
       var outdated = 0
       var looksEnded = 0
       var answerTime = Duration.milliseconds(1)
+      /// Whom connections wait for, deaf to cancellation.
+      var gate: Gate?
     }
 
     let state: LoopConfined<State>
@@ -55,6 +57,7 @@ import Testing
       }
       let tcp = ScriptedBackend { [state, loop] (_, context) throws(LocalFault) in
         await loop.sleep(until: loop.now().advanced(by: state.withState { $0.answerTime }))
+        await state.withState { $0.gate }?.wait()
         return .tcp(context.candidates.map { _ in TCPFinding(.open) })
       }
       return RoundRunner(target: target, probes: [.route(route), .link(link), .tcp(tcp)], host: host)
@@ -109,6 +112,25 @@ import Testing
       await clock.advance(by: .milliseconds(1500), on: loop)
       #expect(world.state.withState { $0.finished.count } == before + 1)
       #expect(scheduler.counts.outdated == 1)
+    }
+  }
+
+  @Test("a backend that is given up after the path changed says nothing of the path from before")
+  func givenUp() async throws {
+    try await withWorld { world, scheduler, clock, loop in
+      let gate = Gate()
+      world.state.withState { $0.gate = gate }
+      scheduler.probeNow()
+      await clock.advance(by: .milliseconds(100), on: loop)
+      let before = world.state.withState { $0.finished.count }
+      world.state.withState { $0.interface = (3, "eth1") }
+      scheduler.pathsMayHaveChanged(PathChange(receivedAt: loop.now()))
+      await clock.advance(by: .seconds(7), on: loop)
+      let reports = world.state.withState { Array($0.finished.dropFirst(before)) }
+      #expect(reports.map(\.findings.fault) == [LocalFault(.backendOverran, detail: "tcp")])
+      #expect(reports.first?.findings.candidates.isEmpty == true)
+      gate.open()
+      await loop.settle()
     }
   }
 
