@@ -79,6 +79,11 @@ let package = Package(
       .testTarget(name: "RouteProbeTests", dependencies: [kit, support, "RouteProbe"]),
       .testTarget(name: "DNSProbeTests", dependencies: [kit, support, "DNSProbe"]),
       .testTarget(name: "TCPProbeTests", dependencies: [kit, support, "TCPProbe"]),
+      .testTarget(
+        name: "SimulationTests",
+        dependencies: [
+          kit, "ReachScheduler", "ReachAggregator", "ReachMetrics", "LinkProbe", "DNSProbe",
+        ]),
       .testTarget(name: "EndToEndTests", dependencies: [kit, support]),
     ],
   swiftLanguageModes: [.v6]
@@ -101,4 +106,6 @@ let withoutRegularExpressions: [SwiftSetting] = [
 for target in package.targets where target.type != .system && !target.name.hasPrefix("C") {
   let isShipped = target.type != .test && target.name != "ReachTestSupport"
   target.swiftSettings = settings + (isShipped ? withoutRegularExpressions : [])
+  // Tens of thousands of simulations: what stands around the code under test need not be slow.
+  if target.name == "SimulationTests" { target.swiftSettings?.append(.unsafeFlags(["-O"])) }
 }

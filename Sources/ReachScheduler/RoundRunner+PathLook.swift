@@ -27,7 +27,8 @@ extension RoundRunner {
     return findings
   }
 
-  private func hasPath(for layer: Layer, _ findings: RoundFindings) -> Bool {
+  /// Whether there is anything for a probe of this layer to look at.
+  func hasPath(for layer: Layer, _ findings: RoundFindings) -> Bool {
     layer == .route ? findings.candidates.contains { $0.address != nil } : !findings.candidates.isEmpty
   }
 }

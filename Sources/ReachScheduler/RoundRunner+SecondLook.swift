@@ -24,7 +24,7 @@ extension RoundRunner {
 
 extension Candidate {
   /// Whether a connection failed in a way that a broken path would explain.
-  fileprivate var hasFailedOnTheWay: Bool {
+  var hasFailedOnTheWay: Bool {
     switch tcp?.result {
     case .failed(.tcpRefused), .open, .fault, .notRun, nil: false
     case .failed, .refusedLocally: true

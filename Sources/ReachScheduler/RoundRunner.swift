@@ -94,7 +94,7 @@ public final class RoundRunner: Sendable {
   }
 
   /// What the probe is given; nil, with its run entered, when it has nothing to do or is not there.
-  private func context(
+  func context(
     for probe: PlannedProbe, until deadline: Instant, in progress: inout RoundProgress, log: (any ProbeLog)?
   ) -> ProbeContext? {
     guard hasWork(probe.layer, progress) else {

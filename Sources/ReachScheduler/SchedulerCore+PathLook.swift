@@ -7,7 +7,7 @@ extension SchedulerCore {
     counts.looks &+= 1
     // First rounds have no path to compare with.
     if looking.changedAt != nil {
-      for case .some(let slot) in slots where slot.kept == nil && slot.task != nil { schedule.doubt(slot.key) }
+      for case .some(let slot) in slots where slot.kept == nil { schedule.doubt(slot.key) }
     }
     return number
   }

@@ -1,0 +1,168 @@
+import ReachCore
+
+@testable import ReachAggregator
+@testable import ReachNetlink
+@testable import ReachScheduler
+
+/// Watches a simulation and says what does not hold.
+///
+/// It knows the world as it really is, which the agent has to find out, and keeps books of its own on what the agent
+/// says.
+final class Auditor {
+  /// What led to a judgement.
+  enum Origin {
+    /// A round that began then.
+    case round(Instant, Verdict)
+    case look(Verdict)
+    case hold
+    case skip
+  }
+
+  /// What is known of one target.
+  struct Book {
+    let target: Target
+    var isReady = false
+    var readyAt = Int64.max
+    var status = Status.unknown
+    var sequence: UInt64 = 0
+    var began: Int64?
+    var spentBefore: Int64 = 0
+    var transitions: [Status: UInt32] = [:]
+    /// Failures in a row that need confirmation.
+    var failures = 0
+    /// Rounds in a row that said nothing.
+    var blindRounds = 0
+    /// Since when every word on the path has been that it is broken.
+    var pathFailedSince: Int64?
+
+    var lastBadAt = Int64.min
+    var lastGoodAt = Int64.min
+    var isGood = true
+    /// Since when no packet for it could leave this host.
+    var pathlessSince: Int64?
+
+    var started = 0
+    var ended = 0
+    var givenUp = 0
+
+    init(_ target: Target) { self.target = target }
+  }
+
+  let world: World
+  var books: [Book]
+  /// What may go wrong in this simulation.
+  let trouble: Trouble
+  /// From when on nothing but the world itself delays what the agent says; `.max` while something does.
+  var clearSince = Int64.min
+  /// The longest that a change the kernel tells of may take to be published.
+  let detection: Int64
+  /// Of all that was published, so that two simulations can be compared.
+  var digests: [UInt64]
+  private(set) var violations: [String] = []
+  var now: Int64 = 0
+  /// Told of everything, when somebody reads along.
+  var trace: ((String) -> Void)?
+  private(set) var transitions = 0
+
+  init(_ targets: [Target], _ world: World, _ trouble: Trouble, detection: Int64, at now: Int64) {
+    self.world = world
+    self.trouble = trouble
+    self.detection = detection
+    self.now = now
+    books = targets.map(Book.init)
+    digests = targets.map { _ in 0xcbf2_9ce4_8422_2325 }
+    observeWorld(at: now)
+  }
+
+  func fail(_ tag: Int? = nil, _ text: @autoclosure () -> String) {
+    guard violations.count < 5 else { return }
+    let name = tag.map { "\(books[$0].target.name): " } ?? ""
+    let line = "at \(Double(now) / 1e9) s: \(name)\(text())"
+    violations.append(line)
+    trace?("VIOLATION \(line)")
+  }
+
+  func note(_ text: @autoclosure () -> String) {
+    if let trace { trace("\(Double(now) / 1e9) \(text())") }
+  }
+
+  // MARK: The world
+
+  /// Takes note of how every target really is from now on. `isInstant`: something happened that was over at once.
+  func observeWorld(at time: Int64, isInstant: Bool = false) {
+    now = time
+    for tag in books.indices {
+      let truth = world.truth(of: books[tag].target)
+      if !truth.isGood || !books[tag].isGood || isInstant { books[tag].lastBadAt = time }
+      if truth.isGood || books[tag].isGood { books[tag].lastGoodAt = time }
+      books[tag].isGood = truth.isGood
+      books[tag].pathlessSince = truth.hasPath ? nil : books[tag].pathlessSince ?? time
+    }
+  }
+
+  // MARK: Rounds
+
+  func started(_ round: SchedulerState.Round, _ tag: Int, among rounds: [LiveRound]) {
+    books[tag].started += 1
+    note("\(books[tag].target.name) round \(round.number) starts")
+    if rounds.contains(where: { $0.round.key == round.key }) { fail(tag, "two rounds together") }
+  }
+
+  func ended(_ live: LiveRound, _ disposition: SchedulerState.Disposition, pathChanges: Int) {
+    books[live.tag].ended += 1
+    note("\(books[live.tag].target.name) round \(live.round.number) ends: \(disposition)")
+    switch disposition {
+    case .report:
+      if pathChanges != live.pathChanges { fail(live.tag, "a round from before a change of the path counts") }
+    case .starved:
+      if !trouble.contains(.stall), !trouble.contains(.suspend) { fail(live.tag, "starved in a host that runs") }
+    case .outdated:
+      if pathChanges == live.pathChanges { fail(live.tag, "outdated without a change of the path") }
+    case .late: books[live.tag].givenUp -= 1
+    }
+  }
+
+  func gaveUp(_ tag: Int) {
+    books[tag].givenUp += 1
+    note("\(books[tag].target.name) gives up")
+    if !trouble.contains(.stuck) { fail(tag, "gave up a backend that keeps to its time") }
+  }
+
+  func checkBounds(_ core: SchedulerCore) {
+    let schedule = core.schedule
+    if schedule.waiting > books.count { fail(nil, "\(schedule.waiting) rounds wait") }
+    if schedule.inFlight > max(1, schedule.settings.maximumInFlight) { fail(nil, "too many rounds run") }
+    if schedule.inFlight + schedule.givenUp > books.count { fail(nil, "more rounds than targets") }
+  }
+
+  // MARK: The path
+
+  func told(_ change: NetworkChange) {
+    note("told of \(change.kinds.rawValue) on \(change.links)")
+    if change.kinds.isEmpty { fail(nil, "told of nothing") }
+  }
+
+  func lookEnded(at time: Int64) {
+    now = time
+    note("look ends")
+  }
+
+  /// What must hold whenever the agent has done all there is to do: what the kernel has told of is published in time.
+  func checkDetection(_ standings: [Standing], at time: Int64) {
+    now = time
+    for tag in books.indices {
+      guard let pathless = books[tag].pathlessSince, books[tag].isReady else { continue }
+      let since = max(pathless, max(clearSince, books[tag].readyAt))
+      let limit = detection + books[tag].target.policy.hold.nanoseconds
+      guard since < time - limit else { continue }
+      let verdict = standings[tag].judge.state.verdict
+      let isName = if case .host = books[tag].target.kind { true } else { false }
+      if verdict.status == .unknown, books[tag].blindRounds > books[tag].target.policy.unknownAfter { continue }
+      if verdict.status != .notReachable {
+        fail(tag, "no path since \(Double(pathless) / 1e9) and \(verdict.status), \(verdict.reason)")
+      } else if !isName, verdict.reason.layer != .link, verdict.reason.layer != .route {
+        fail(tag, "no path since \(Double(pathless) / 1e9) and the reason is \(verdict.reason)")
+      }
+    }
+  }
+}
