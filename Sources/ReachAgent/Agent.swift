@@ -38,6 +38,7 @@ public final class Agent: Sendable {
   private let isStopping: LoopConfined<Bool>
   /// nil where no target is a name.
   private let resolverFiles: ResolverFiles?
+  private let slowLook: SlowLook
 
   private var targetCount: Int { board.targets.count }
 
@@ -72,6 +73,10 @@ public final class Agent: Sendable {
       scheduler.pathsMayHaveChanged(PathChange(links: change.links, receivedAt: change.receivedAt))
     }
     resolverFiles = Self.resolverFiles(for: board.targets, scheduler, loop)
+    slowLook = SlowLook(on: loop) { [resolverFiles] in
+      host.links.recheck()
+      resolverFiles?.recheck()
+    }
     let endpoint = Endpoint(board: board, host: host) { [sink] in sink.dropped }
     server = HTTPServer(on: loop, routes: endpoint.routes) { [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }

@@ -1,3 +1,5 @@
+internal import Glibc
+internal import ReachCore
 internal import ReachIO
 internal import ReachLog
 
@@ -16,6 +18,9 @@ final class ResolverFiles: Sendable {
     watch.add(Self.paths) { _ in onChange() }
   }
 
+  /// Looks at the files, and calls `onChange` if they have changed without a word.
+  func recheck() { watch.recheck() }
+
   /// What to tell the operator when changes are not noticed at once; nil when they are.
   var selfCheck: LogEvent? {
     guard let limitation = watch.limitation else { return nil }
@@ -23,6 +28,8 @@ final class ResolverFiles: Sendable {
       check: "inotify",
       problem:
         "changes of resolv.conf and hosts are noticed up to 2 s late, since files cannot be watched: \(limitation)",
-      remedy: "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches, or the limit of open files")
+      remedy: limitation.code.errno == EACCES
+        ? "let reachd read the folders that they are in"
+        : "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches, or the limit of open files")
   }
 }

@@ -1,3 +1,4 @@
+import CReachLinux
 import Glibc
 import ReachCore
 import ReachTestSupport
@@ -42,7 +43,8 @@ import Testing
     _ body: @escaping @Sendable (Stage) async throws -> Void
   ) async throws {
     let clock = ManualClock()
-    try await withEventLoop(clock: clock) { loop in
+    // A descriptor that another test's new process holds too is not closed when its writer closes it.
+    try await withEventLoop(clock: clock, isolatesDescriptors: true) { loop in
       let watch = notifier.map { FileWatch(on: loop, notifier: $0) } ?? FileWatch(on: loop)
       let folder = try TestFolder()
       let stage = Stage(loop: loop, clock: clock, watch: watch, folder: folder, calls: LoopConfined([], on: loop))
@@ -257,35 +259,30 @@ import Testing
 
   @Test("lost events have every file looked at")
   func survivesOverflow() async throws {
-    let pipe = try Pipe()
-    let notifier = SilentNotifier(number: pipe.reading)
-    let writing = pipe.writing
-    try await withStage(notifier: { notifier }) { stage in
+    let notifiers = Mutex<[SilentNotifier]>([])
+    @Sendable func open() throws(SystemError) -> any FolderNotifier {
+      let notifier = try SilentNotifier()
+      notifiers.withLock { $0.append(notifier) }
+      return notifier
+    }
+    try await withStage(notifier: open) { stage in
       stage.follow("f")
       try stage.folder.write("one", to: "f")
       #expect(await stage.told() == [])
-      var event = inotify_event()
-      event.wd = -1
-      event.mask = UInt32(IN_Q_OVERFLOW)
-      let size = MemoryLayout<inotify_event>.size
-      #expect(unsafe write(writing, &event, size) == size)
+      notifiers.withLock { $0 }.first?.overflow()
       #expect(await stage.told() == [["f"]])
     }
-    pipe.put()
   }
 
   @Test("a look that is asked for finds what no event tells of")
   func rechecks() async throws {
-    let pipe = try Pipe()
-    let notifier = SilentNotifier(number: pipe.reading)
-    try await withStage(notifier: { notifier }) { stage in
+    try await withStage(notifier: silentNotifier) { stage in
       stage.follow("f")
       stage.watch.recheck()
       try stage.folder.write("one", to: "f")
       stage.watch.recheck()
       #expect(stage.calls.withState { $0 } == [[stage.path("f")]])
     }
-    pipe.put()
   }
 
   @Test("a file mounted in another's place is told, though its folder is elsewhere")
@@ -329,15 +326,35 @@ private final class ExhaustedNotifier: FolderNotifier {
   func read(into buffer: inout [UInt8]) -> Int { inotify.read(into: &buffer) }
 }
 
-/// One whose events come from a pipe, which stays silent but for what a test writes.
-private struct SilentNotifier: FolderNotifier {
-  let number: Int32
+@Sendable private func silentNotifier() throws(SystemError) -> any FolderNotifier { try SilentNotifier() }
+
+/// One that says nothing but what a test has it say.
+private final class SilentNotifier: FolderNotifier {
+  private let counter: Descriptor
+
+  init() throws(SystemError) {
+    counter = Descriptor(
+      owning: try retryingInterrupts("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
+  }
+
+  var number: Int32 { counter.number }
   func add(_ path: String, _ mask: UInt32) throws(SystemError) -> Int32 { Int32(path.utf8.count) }
   func remove(_ watch: Int32) {}
+
+  /// Says that events were lost.
+  func overflow() {
+    var one: UInt64 = 1
+    #expect(unsafe write(number, &one, 8) == 8)
+  }
+
   func read(into buffer: inout [UInt8]) -> Int {
-    var waiting = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&waiting, 1, 0) == 1 else { return -1 }
-    let number = number
-    return unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(number, $0.baseAddress, $0.count) }
+    var count: UInt64 = 0
+    guard unsafe Glibc.read(number, &count, 8) == 8 else { return -1 }
+    var event = inotify_event()
+    event.wd = -1
+    event.mask = UInt32(IN_Q_OVERFLOW)
+    let bytes = unsafe withUnsafeBytes(of: &event) { unsafe Array($0) }
+    buffer.replaceSubrange(0..<bytes.count, with: bytes)
+    return bytes.count
   }
 }

@@ -1,3 +1,4 @@
+internal import CReachTestSupport
 internal import Glibc
 public import ReachIO
 
@@ -5,13 +6,18 @@ public import ReachIO
 ///
 /// `prepare` is called on that thread before the loop is made: what it does to the thread (such as entering a network
 /// namespace) holds for every descriptor that is opened there.
+///
+/// With `isolatesDescriptors` the thread has a table of descriptors of its own: a program that another test starts at the
+/// same moment then holds no copy of them, not even for the instant before it is executed.
 public func withEventLoop<Value: Sendable>(
-  clock: any LoopClock = SystemClock(), prepare: @escaping @Sendable () throws -> Void = {},
+  clock: any LoopClock = SystemClock(), isolatesDescriptors: Bool = false,
+  prepare: @escaping @Sendable () throws -> Void = {},
   _ body: @escaping @Sendable (EventLoop) async throws -> Value
 ) async throws -> Value {
   try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
     let run: @Sendable () -> Void = {
       do {
+        if isolatesDescriptors { try check("close_range", CReachTestSupport_unshare_descriptors()) }
         try prepare()
         let loop = try EventLoop(clock: clock)
         let box = ResultBox<Value>()

@@ -37,10 +37,19 @@ enum FileTrail {
   private static let mostLinks = 40
   private static let root = "/"
 
-  /// Follows an absolute path. `visit` is called for each folder with the entry that is looked up there next, before it
-  /// is, so that a watch that is set then misses nothing; `reach` for the file at the end, before it is looked at.
+  /// One folder on the way.
+  struct Step: Hashable {
+    let folder: String
+    /// What is looked up there.
+    let entry: String
+    /// Whether that is the file, or a link to it, rather than a folder on the way.
+    let isLast: Bool
+  }
+
+  /// Follows an absolute path. `visit` is called at each folder before the entry is looked up there, so that a watch that
+  /// is set then misses nothing; `reach` for the file at the end, before it is looked at.
   static func follow(
-    _ path: String, visit: (_ folder: String, _ entry: String) -> Void, reach: (_ file: String) -> Void
+    _ path: String, visit: (Step) -> Void, reach: (_ file: String) -> Void
   ) -> FileStamp {
     var ahead = components(of: path)
     var folder = root
@@ -50,7 +59,7 @@ enum FileTrail {
         folder = parent(of: folder)
         continue
       }
-      visit(folder, entry)
+      visit(Step(folder: folder, entry: entry, isLast: ahead.isEmpty))
       let place = folder == root ? root + entry : folder + "/" + entry
       var status = stat()
       guard unsafe lstat(place, &status) == 0 else { return FileStamp(place, missing: FaultCode(errno: errno)) }

@@ -10,8 +10,8 @@ internal import ReachCore
 /// file has changed when device, inode, size, mode, time of modification or the place it was found at differ.
 ///
 /// A burst of changes comes to one call, 100 ms after the last of them and at most 1 s after the first. Lost events
-/// (IN_Q_OVERFLOW) cost a look at every file. Where inotify is not to be had, the files are looked at every 2 s, and
-/// `limitation` says why. A file system that other hosts write to (NFS), and a mount over a path, are told by no event;
+/// (IN_Q_OVERFLOW) cost a look at every file. Where inotify is not to be had, or a file's folder may not be read, the
+/// files are looked at every 2 s, and `limitation` says why. A file system that other hosts write to (NFS), and a mount over a path, are told by no event;
 /// `recheck()` is for these.
 ///
 /// Isolation: on the event loop, or before it runs.
@@ -175,7 +175,7 @@ public final class FileWatch: Sendable {
     var changed: Set<String> = []
     for path in state.subscriptions.lazy.flatMap(\.paths).map(\.absolute) where stamps[path] == nil {
       let stamp = FileTrail.follow(path) {
-        watches.add(folder: $0, for: $1, to: notifier)
+        watches.add($0, to: notifier)
       } reach: {
         watches.add(file: $0, to: notifier)
       }

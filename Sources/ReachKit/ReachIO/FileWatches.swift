@@ -11,19 +11,23 @@ struct FileWatches: Sendable {
   /// The numbers of all watches.
   var numbers: Set<Int32> { files.union(folders.keys) }
 
-  /// Watches a folder for one entry.
-  mutating func add(folder: String, for entry: String, to notifier: (any FolderNotifier)?) {
-    guard let watch = add(folder, Inotify.folderMask, to: notifier) else { return }
-    folders[watch, default: []].insert(entry)
+  /// Watches a folder for one entry. A folder far above that may be passed through but not read (mode 711) goes
+  /// unwatched: it is not for its sake that files are looked at.
+  mutating func add(_ step: FileTrail.Step, to notifier: (any FolderNotifier)?) {
+    let mask = Inotify.folderMask
+    guard let watch = add(step.folder, mask, mayBeForbidden: !step.isLast, to: notifier) else { return }
+    folders[watch, default: []].insert(step.entry)
   }
 
-  /// Watches a file that its folder is watched for too.
+  /// Watches a file. One that may not be read has its folder to tell of it.
   mutating func add(file: String, to notifier: (any FolderNotifier)?) {
-    guard let watch = add(file, Inotify.fileMask, to: notifier) else { return }
+    guard let watch = add(file, Inotify.fileMask, mayBeForbidden: true, to: notifier) else { return }
     files.insert(watch)
   }
 
-  private mutating func add(_ path: String, _ mask: UInt32, to notifier: (any FolderNotifier)?) -> Int32? {
+  private mutating func add(
+    _ path: String, _ mask: UInt32, mayBeForbidden: Bool, to notifier: (any FolderNotifier)?
+  ) -> Int32? {
     guard let notifier else { return nil }
     do throws(SystemError) {
       return try notifier.add(path, mask)
@@ -31,8 +35,7 @@ struct FileWatches: Sendable {
       switch error.code.errno {
       // Gone in this moment: the folder above tells of that.
       case ENOENT, ENOTDIR: break
-      // A file that may not be read has its folder to tell of it.
-      case EACCES where mask == Inotify.fileMask: break
+      case EACCES where mayBeForbidden: break
       default: failure = failure ?? error
       }
       return nil
