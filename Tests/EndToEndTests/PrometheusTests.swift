@@ -76,7 +76,7 @@ struct PrometheusTests {
     #expect(
       line.names == [
         "time", "level", "event", "message", "target", "from", "to", "flags", "flags_value", "layer", "reason",
-        "interface", "medium", "address", "sequence", "in_previous_seconds", "labels",
+        "interface", "medium", "address", "sequence", "in_previous_seconds", "labels", "cause_id",
       ])
     #expect(line["level"] == .string("warning"))
     #expect(line["from"] == .string("ReachableViaWiFi"))
