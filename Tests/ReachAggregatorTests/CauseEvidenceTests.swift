@@ -30,6 +30,14 @@ internal import Testing
     }
   }
 
+  @Test("A tunnel whose own path is broken is to blame, and is not in order because it is up")
+  func tunnel() {
+    let tunnel = Scene.link(.vpn, "wg0", 9, underlay: .down)
+    let found = evidence([Scene.way(over: tunnel)])
+    #expect(found?.blame == CauseEvidence.Blame(.link("wg0"), .vpnUnderlayDown, isDirect: true))
+    #expect(found?.usableInterface.isEmpty == true)
+  }
+
   @Test("A route that went with its interface is that interface's fault, another one routing's")
   func routes() {
     for reason in [Reason.noRoute, .routeUnreachable, .routeProhibit, .routeBlackhole] {

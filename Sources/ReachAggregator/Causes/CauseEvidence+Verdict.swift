@@ -13,10 +13,8 @@ extension CauseEvidence {
   ) {
     guard verdict.flags != nil else { return nil }
     self.init(isPathOnly: isPathOnly)
-    for candidate in findings.candidates {
-      guard let link = candidate.link, link.state == .usable else { continue }
-      usableInterface = link.interface
-      break
+    if let index = findings.candidates.firstIndex(where: { $0.link?.isInOrder == true }) {
+      usableInterface = findings.candidates[index].link?.interface ?? ""
     }
     if !isPathOnly, let dns = findings.dns { hear(dns) }
     if let address = verdict.path.gateway {
@@ -41,9 +39,8 @@ extension CauseEvidence {
   /// several legs it is not known which one was taken.
   private static func word(on gateway: IPAddress, in findings: RoundFindings) -> Word? {
     var isSilent = false
-    for candidate in findings.candidates where candidate.role == .target {
-      guard let route = candidate.route, route.gateway == gateway, route.legs.count < 2 else { continue }
-      switch candidate.tcp?.result {
+    for index in findings.candidates.indices where findings.candidates[index].isWay(by: gateway, .target) {
+      switch findings.candidates[index].tcp?.result {
       case .open, .failed(.tcpRefused): return .works
       case .failed(let reason) where reason.isSilenceBeyondGateway: isSilent = true
       default: break
@@ -57,9 +54,9 @@ extension CauseEvidence {
     ofServersBehind gateway: IPAddress, _ verdict: Verdict, _ findings: RoundFindings
   ) -> Word {
     guard serverWord == .silent, verdict.reason.layer == .dns else { return .nothing }
-    let ways = findings.candidates.filter { $0.role == .resolverPath }
-    let isOnlyWay = ways.allSatisfy { $0.route?.gateway == gateway && $0.route?.legs.count ?? 0 < 2 }
-    guard isOnlyWay, !ways.isEmpty else { return .nothing }
+    guard !findings.candidates.isEmpty, findings.candidates.allSatisfy({ $0.isWay(by: gateway, .resolverPath) }) else {
+      return .nothing
+    }
     switch verdict.reason {
     case .dnsTimeout, .dnsTransient: return .serverSilent
     case .dnsServFail, .dnsRefused, .dnsNotImp, .dnsFormErr, .dnsMalformed, .dnsTruncated: return .works
@@ -90,6 +87,18 @@ extension CauseEvidence {
     guard let interface, !interface.isEmpty else { return nil }
     return Blame(.link(interface), reason, isDirect: true)
   }
+}
+
+extension Candidate {
+  /// Whether it leads by this gateway and by no other.
+  fileprivate func isWay(by gateway: IPAddress, _ role: Role) -> Bool {
+    self.role == role && route?.gateway == gateway && (route?.legs.count ?? 0) < 2
+  }
+}
+
+extension LinkFinding {
+  /// Whether nothing about it would keep a packet: a tunnel may be up whose own path is not.
+  fileprivate var isInOrder: Bool { state == .usable && underlay != .down }
 }
 
 extension Reason {

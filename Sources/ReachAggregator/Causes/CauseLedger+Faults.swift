@@ -94,7 +94,7 @@ extension CauseLedger {
     } else {
       faults.append(Fault(cause, reason, at: now))
     }
-    open[cause] = fault
+    if open.updateValue(fault, forKey: cause) == nil, cause.isLink { openLinks += 1 }
     return fault
   }
 
@@ -124,7 +124,11 @@ extension CauseLedger {
 
   /// Nobody joins this fault any more.
   mutating func close(_ fault: Int) {
-    if open[faults[fault].cause] == fault { open[faults[fault].cause] = nil }
+    let cause = faults[fault].cause
+    if open[cause] == fault {
+      open[cause] = nil
+      if cause.isLink { openLinks -= 1 }
+    }
     for witness in faults[fault].witnesses {
       witnesses[witness].faults.removeAll { $0 == fault }
       witnesses.release(witness)

@@ -43,6 +43,8 @@ public struct CauseLedger: Sendable {
   var freeFaults: [Int] = []
   /// The fault that the next failure for this cause joins.
   var open: [Cause: Int] = [:]
+  /// How many of these are links: while there are none, nobody asks which interfaces are usable.
+  var openLinks = 0
   /// Faults that may have come to hold, or ceased to.
   var touched: [Int] = []
   /// Faults that hold and wait to be announced.
@@ -78,7 +80,7 @@ public struct CauseLedger: Sendable {
       return
     }
     while entries.count <= key { entries.append(Entry()) }
-    if !evidence.usableInterface.isEmpty, let fault = open[.link(evidence.usableInterface)] {
+    if openLinks > 0, !evidence.usableInterface.isEmpty, let fault = open[.link(evidence.usableInterface)] {
       acquit(fault, before: began)
     }
     hear(evidence, of: key, began)

@@ -45,6 +45,9 @@ extension Cause {
     }
   }
 
+  /// Whether it is an interface.
+  var isLink: Bool { if case .link = self { true } else { false } }
+
   /// Whether it is a name server.
   var isResolver: Bool { if case .resolver = self { true } else { false } }
 }

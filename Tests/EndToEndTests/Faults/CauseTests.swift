@@ -111,7 +111,8 @@ struct CauseTests {
       let ports = try server.perform { () throws(SystemError) in
         [try TestPort(.open, on: StageAddress.server), try TestPort(.open, on: StageAddress.server)]
       }
-      let agent = try await RunningAgent.start(Self.configuration(ports, timeout: "1500ms"), on: loop)
+      let agent = try await RunningAgent.start(
+        Self.configuration(ports, interval: "1600ms", timeout: "1500ms"), on: loop)
       try await agent.awaitReady()
       try router.ip("link set veth1 arp off")
       try stage.ip("neigh flush dev veth0")
@@ -135,7 +136,7 @@ struct CauseTests {
       let ports = try server.perform { () throws(SystemError) in
         try (0..<4).map { _ throws(SystemError) in try TestPort(.open, on: StageAddress.server) }
       }
-      let agent = try await RunningAgent.start(Self.configuration(ports, timeout: "400ms"), on: loop)
+      let agent = try await RunningAgent.start(Self.configuration(ports, interval: "600ms", timeout: "400ms"), on: loop)
       try await agent.awaitReady()
 
       try server.nft(
@@ -177,26 +178,11 @@ struct CauseTests {
   func resolver() async throws {
     try await withNetworkNamespace { loop, stage in
       let (_, server) = try stage.stageRouterAndServer()
-      let zone = """
-        $ORIGIN reachd.test.
-        $TTL 1
-        @ IN SOA ns hostmaster 1 3600 600 86400 1
-        @ IN NS  ns
-        ns IN A  198.51.100.2
-        a  IN A  198.51.100.2
-        b  IN A  198.51.100.2
-        c  IN A  198.51.100.2
-
-        """
-      var nsd: NameServer? = try NameServer(zone: zone, at: "198.51.100.2", in: server, on: loop)
+      var nsd: NameServer? = try NameServer(zone: Self.zone, at: "198.51.100.2", in: server, on: loop)
       try server.nft("table inet t { chain c { type filter hook input priority 0; udp dport 53 drop; }; }")
       let names = ["a", "b", "c", "d", "e"]
-      let targets = names.map { name in
-        "  - { name: \(name), host: \(name).reachd.test, "
-          + "probes: [link, route, { dns: { server: 198.51.100.2, timeout: 300ms } }] }\n"
-      }
       let agent = try await RunningAgent.start(
-        "defaults: { interval: 700ms, timeout: 600ms }\ntargets:\n" + targets.joined()
+        "defaults: { interval: 700ms, timeout: 600ms }\ntargets:\n" + Self.names(names)
           + "  - { name: address, address: 198.51.100.2 }\n", on: loop)
       let silent = try await agent.awaitLine("cause")
       #expect(silent["cause"] == .string("resolver:198.51.100.2"))
@@ -227,13 +213,64 @@ struct CauseTests {
     }
   }
 
-  // MARK: Reading
+  @Test(
+    "a router that drops everything is the one cause for services and for names whose server is behind it",
+    .enabled(if: NameServer.isAvailable, "needs Debian's package nsd"))
+  func resolverBehindRouter() async throws {
+    try await withNetworkNamespace { loop, stage in
+      let (router, server) = try stage.stageRouterAndServer()
+      let nsd = try NameServer(zone: Self.zone, at: "198.51.100.2", in: server, on: loop)
+      let ports = try server.perform { () throws(SystemError) in
+        [try TestPort(.open, on: StageAddress.server), try TestPort(.open, on: StageAddress.server)]
+      }
+      let agent = try await RunningAgent.start(
+        Self.configuration(ports, interval: "600ms", timeout: "400ms") + Self.names(["d", "e"]), on: loop)
+      try await agent.awaitReady()
+      for name in ["d", "e"] {
+        _ = try await eventually("\(name) to be absent", on: loop) {
+          try await agent.target(name)?["reason"] == .string("dns_nxdomain") ? true : nil
+        }
+      }
+      try router.nft("table inet t { chain c { type filter hook forward priority 0; policy drop; }; }")
+      let cause = try await agent.awaitLine("cause")
+      #expect(cause["cause"] == .string("gateway:192.0.2.254"))
+      try await awaitCauses(["d", "e", "s0", "s1"], agent)
+      #expect(Set(try await causes(agent).values) == ["gateway:192.0.2.254"])
+      #expect(try await agent.stop() == 0)
+      #expect(agent.lines("cause").count == 1)
+      withExtendedLifetime((nsd, ports)) {}
+    }
+  }
+
+  // MARK: Configurations
+
+  private static let zone = """
+    $ORIGIN reachd.test.
+    $TTL 1
+    @ IN SOA ns hostmaster 1 3600 600 86400 1
+    @ IN NS  ns
+    ns IN A  198.51.100.2
+    a  IN A  198.51.100.2
+    b  IN A  198.51.100.2
+    c  IN A  198.51.100.2
+
+    """
+
+  /// Names of the zone, or such as it does not have, asked of its own server.
+  private static func names(_ names: [String]) -> String {
+    names.map { name in
+      "  - { name: \(name), host: \(name).reachd.test, "
+        + "probes: [link, route, { dns: { server: 198.51.100.2, timeout: 300ms } }] }\n"
+    }.joined()
+  }
 
   /// Targets `s0`, `s1` and so on, a service each.
-  private static func configuration(_ ports: [TestPort], timeout: String) -> String {
+  private static func configuration(_ ports: [TestPort], interval: String, timeout: String) -> String {
     let targets = ports.enumerated().map { "  - { name: s\($0), address: 198.51.100.2, port: \($1.number) }\n" }
-    return "defaults: { interval: 1600ms, timeout: \(timeout) }\ntargets:\n" + targets.joined()
+    return "defaults: { interval: \(interval), timeout: \(timeout) }\ntargets:\n" + targets.joined()
   }
+
+  // MARK: Reading
 
   /// Every one of the targets turned NotReachable once, and says why with that identifier.
   private func expectOneID(_ id: String?, _ names: [String], _ agent: RunningAgent) {
