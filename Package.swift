@@ -40,6 +40,7 @@ let package = Package(
     system("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
     system("CCares", "libcares", apt: "libc-ares-dev"),
     system("CIDN2", "libidn2", apt: "libidn2-dev"),
+    system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
     .target(name: "CReachBuild", cSettings: [.define("REACHD_REVISION", to: "\"\(revision)\"")]),
     module("ReachConfig", ["CYAML", "CIDN2"]),
     module("ReachPluginHost"),
@@ -47,15 +48,17 @@ let package = Package(
     module("ReachAggregator"),
     module("ReachMetrics"),
     module("ReachLog"),
+    module("ReachState", ["CSQLite"]),
     module("ReachHTTP", ["CMicroHTTPD"]),
     module(
       "ReachAgent",
       [
         "CReachBuild", "ReachConfig", "ReachPluginHost", "ReachScheduler", "ReachAggregator", "ReachMetrics",
-        "ReachLog",
+        "ReachLog", "ReachState",
         "ReachHTTP",
       ]),
-    .executableTarget(name: "reachd", dependencies: [kit, "ReachAgent", "ReachConfig", "ReachPluginHost"]),
+    .executableTarget(
+      name: "reachd", dependencies: [kit, "ReachAgent", "ReachConfig", "ReachPluginHost", "ReachState"]),
   ]
     + plugin("LinkProbe") + plugin("RouteProbe") + plugin("DNSProbe", ["CCares"]) + plugin("TCPProbe")
     + [
@@ -72,6 +75,7 @@ let package = Package(
         name: "ReachAggregatorTests", dependencies: [kit, "ReachAggregator"], exclude: ["vectors.tsv"]),
       .testTarget(name: "ReachMetricsTests", dependencies: [kit, support, "ReachMetrics"]),
       .testTarget(name: "ReachLogTests", dependencies: [kit, support, "ReachLog"]),
+      .testTarget(name: "ReachStateTests", dependencies: [kit, support, "ReachState"]),
       .testTarget(name: "ReachHTTPTests", dependencies: [kit, support, "ReachHTTP"]),
       .testTarget(name: "CommandLineTests", dependencies: ["reachd"]),
       .testTarget(name: "ReachAgentTests", dependencies: [kit, support, "ReachAgent"]),
