@@ -15,7 +15,7 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(
     MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connected,
     void *context) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL, 0, NULL, NULL, handler, context, MHD_OPTION_LISTEN_SOCKET, listen_socket,
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context, MHD_OPTION_LISTEN_SOCKET, listen_socket,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_limit, MHD_OPTION_CONNECTION_LIMIT, connection_limit,
       MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
       MHD_OPTION_NOTIFY_CONNECTION, connected, context, MHD_OPTION_END);

@@ -4,9 +4,11 @@ internal import ReachCore
 // What libmicrohttpd calls. All of it happens inside of MHD_run or MHD_stop_daemon, on the event loop; nothing here may
 // trap on what a client sends.
 
-/// A request on its way in: what has arrived of its body.
-private final class IncomingRequest {
+/// A request on its way in: what has arrived of its body, and, where the answer comes later, that.
+final class IncomingRequest {
   var body: [UInt8] = []
+  var promised: (path: String, isHead: Bool)?
+  var response: HTTPResponse?
 }
 
 /// Called first when a request's head has arrived, then with pieces of its body, and once more at its end.
@@ -25,11 +27,18 @@ func answerRequest(
     unsafe slot.pointee = Unmanaged.passRetained(IncomingRequest()).toOpaque()
     let declared = unsafe fields(CMicroHTTPD_each_header, connection).first { $0.name.lowercased() == "content-length" }
     if let declared, UInt64(declared.value).map({ $0 > UInt64(max(0, context.limits.bodyBytes)) }) ?? true {
-      return unsafe answer(connection, context, (HTTPRoutes.otherPath, .text("body too large\n", status: 413)))
+      return unsafe answer(connection, context, HTTPRoutes.otherPath, .text("body too large\n", status: 413))
     }
     return yes
   }
   let incoming = unsafe Unmanaged<IncomingRequest>.fromOpaque(kept).takeUnretainedValue()
+  if let promised = incoming.promised {
+    // Taken up again: the answer is there. Should it not be, the connection is of no more use.
+    guard let response = incoming.response else { return no }
+    incoming.promised = nil
+    incoming.response = nil
+    return unsafe answer(connection, context, promised.path, response, isHead: promised.isHead)
+  }
   let count = unsafe size.pointee
   if count > 0 {
     // A body that does not say its length and grows too long: there is no way to answer before its end.
@@ -42,10 +51,17 @@ func answerRequest(
     method: unsafe text(method), path: path(of: unsafe text(url)),
     query: unsafe fields(CMicroHTTPD_each_argument, connection),
     headers: unsafe fields(CMicroHTTPD_each_header, connection), body: incoming.body, listener: context.listener)
-  var routed = context.routes.answer(request)
-  // The library would end a chunked body even where none may be sent, and the client would take that for the next answer.
-  if request.method == "HEAD", case .chunks = routed.response.body { routed.response.body = .bytes([]) }
-  return unsafe answer(connection, context, routed)
+  let isHead = request.method == "HEAD"
+  let (path, action) = context.routes.route(request)
+  switch action {
+  case .now(let handler): return unsafe answer(connection, context, path, handler(request), isHead: isHead)
+  case .later(let handler):
+    if let response = unsafe context.promise({ handler(request, $0) }, incoming, connection) {
+      return unsafe answer(connection, context, path, response, isHead: isHead)
+    }
+    incoming.promised = (path, isHead)
+    return yes
+  }
 }
 
 /// Called when a request has been answered, or its connection has broken.
@@ -78,14 +94,17 @@ func noteConnection(
 }
 
 private func answer(
-  _ connection: OpaquePointer, _ context: DaemonContext, _ routed: (path: String, response: HTTPResponse)
+  _ connection: OpaquePointer, _ context: DaemonContext, _ path: String, _ response: HTTPResponse, isHead: Bool = false
 ) -> MHD_Result {
-  guard let response = unsafe makeResponse(routed.response) else { return CMicroHTTPD_result(0) }
-  unsafe MHD_add_response_header(response, "Content-Type", routed.response.contentType)
-  for field in routed.response.headers { unsafe MHD_add_response_header(response, field.name, field.value) }
-  context.observer(routed.path, routed.response.status)
+  var response = response
+  // The library would end a chunked body even where none may be sent, and the client would take that for the next answer.
+  if isHead, case .chunks = response.body { response.body = .bytes([]) }
+  guard let made = unsafe makeResponse(response) else { return CMicroHTTPD_result(0) }
+  unsafe MHD_add_response_header(made, "Content-Type", response.contentType)
+  for field in response.headers { unsafe MHD_add_response_header(made, field.name, field.value) }
+  context.observer(path, response.status)
   context.requestArrived(UInt(bitPattern: connection))
-  return unsafe CMicroHTTPD_answer(connection, UInt32(clamping: routed.response.status), response)
+  return unsafe CMicroHTTPD_answer(connection, UInt32(clamping: response.status), made)
 }
 
 /// The path of a request target in origin form or in absolute form (RFC 9112 section 3.2).

@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 internal import Glibc
 internal import ReachCore
 internal import ReachIO
@@ -18,10 +19,24 @@ final class DaemonContext: Sendable {
     var isBusy = false
   }
 
+  /// A request that waits for its answer. Its connection is suspended, so the library does not end it.
+  @safe
+  private struct Promise {
+    let connection: OpaquePointer
+    let incoming: IncomingRequest
+    let due: Instant
+  }
+
   private struct State {
     /// By the address of the library's own record, which is all that tells connections apart.
     var connections: [UInt: Connection] = [:]
     var ended = 0
+    var promises: [UInt64: Promise] = [:]
+    var nextPromise: UInt64 = 0
+    /// The promise whose handler is being called, and the answer, if that came at once.
+    var current: (number: UInt64, response: HTTPResponse?)?
+    /// Lets the library do what can be done.
+    var run: (@Sendable () -> Void)?
     var timer: TimerID?
     var isStopped = false
   }
@@ -64,6 +79,51 @@ final class DaemonContext: Sendable {
     }
   }
 
+  // MARK: Late answers
+
+  /// Says how the library is made to run.
+  func onResume(_ run: @escaping @Sendable () -> Void) { state.withState { $0.run = run } }
+
+  /// Has `handler` answer: returns what it answers at once, or suspends the connection until it does.
+  func promise(
+    _ handler: (HTTPReply) -> Void, _ incoming: IncomingRequest, _ connection: OpaquePointer
+  ) -> HTTPResponse? {
+    let number = state.withState { state in
+      state.nextPromise &+= 1
+      state.current = (state.nextPromise, nil)
+      return state.nextPromise
+    }
+    handler(HTTPReply(number: number, context: self))
+    return state.withState { state in
+      defer { state.current = nil }
+      if let response = state.current?.response { return response }
+      unsafe MHD_suspend_connection(connection)
+      state.promises[number] = unsafe Promise(
+        connection: connection, incoming: incoming, due: loop.now().advanced(by: limits.reply))
+      state.connections[UInt(bitPattern: connection)]?.isBusy = true
+      return nil
+    }
+  }
+
+  func answer(_ number: UInt64, _ response: HTTPResponse) {
+    state.withState { state in
+      if state.current?.number == number {
+        if state.current?.response == nil { state.current?.response = response }
+      } else if let promise = state.promises.removeValue(forKey: number) {
+        promise.incoming.response = response
+        unsafe MHD_resume_connection(promise.connection)
+        // Nothing about the library's epoll descriptor tells of that.
+        if let run = state.run { loop.schedule(at: loop.now(), run) }
+      }
+    }
+  }
+
+  /// Answers for those who have not by then. Before the library ends, every connection must have been taken up again.
+  func breakPromises(dueBy now: Instant, _ response: HTTPResponse) {
+    let overdue = state.withState { state in state.promises.filter { $0.value.due <= now }.map(\.key) }
+    for number in overdue { answer(number, response) }
+  }
+
   // MARK: Slow clients
 
   /// The library's own timeout starts anew with every byte, so that a client could hold a connection for ever by sending
@@ -85,6 +145,7 @@ final class DaemonContext: Sendable {
   }
 
   private func sweep() {
+    breakPromises(dueBy: loop.now(), .text("no answer in time\n", status: 504))
     let limit = loop.now().advanced(by: .zero - limits.request)
     state.withState { state in
       for connection in state.connections.values where !connection.isBusy && connection.waitingSince < limit {

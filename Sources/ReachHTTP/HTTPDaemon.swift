@@ -54,6 +54,7 @@ final class HTTPDaemon: Sendable {
       stop()
       throw error
     }
+    context.onResume { [weak self] in self?.run() }
     context.startSweeping()
   }
 
@@ -118,6 +119,8 @@ final class HTTPDaemon: Sendable {
       return unsafe state.handle
     }
     guard let handle = unsafe handle else { return }
+    context.breakPromises(dueBy: .distantFuture, .text("reachd stops\n", status: 503))
+    unsafe CMicroHTTPD_run(handle)
     unsafe MHD_stop_daemon(handle)
     context.stopSweeping()
   }

@@ -10,6 +10,8 @@ public struct HTTPLimits: Hashable, Sendable {
   public var idle: Duration = .seconds(30)
   /// A connection that has not brought a whole request for so long is closed, however busily it sends.
   public var request: Duration = .seconds(15)
+  /// A request whose handler has not answered for so long is answered with 504.
+  public var reply: Duration = .seconds(30)
 
   /// The limits as described.
   public init() {}

@@ -1,0 +1,11 @@
+/// The promise of an answer to a request whose handler needs something that is not at hand.
+///
+/// Meanwhile the connection is left alone, and costs nothing but its memory. Without an answer within
+/// `HTTPLimits.reply` the client is sent a 504. Keeping the reply is not needed for that.
+public struct HTTPReply: Sendable {
+  let number: UInt64
+  let context: DaemonContext
+
+  /// Answers. The first answer counts; one that comes too late is dropped. On the event loop.
+  public func send(_ response: HTTPResponse) { context.answer(number, response) }
+}
