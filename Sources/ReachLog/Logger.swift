@@ -26,8 +26,11 @@ public final class Logger: Sendable {
   public func isEnabled(_ level: LogLevel) -> Bool { level >= self.level }
 
   /// Hands the event on, unless it matters too little.
-  public func log(_ event: LogEvent) {
-    if isEnabled(event.level) { sink.write(LogRecord(time: time(), event: event)) }
+  public func log(_ event: LogEvent) { log(event, at: time()) }
+
+  /// Hands on an event that happened at another time, in nanoseconds since 1970 UTC.
+  public func log(_ event: LogEvent, at time: Int64) {
+    if isEnabled(event.level) { sink.write(LogRecord(time: time, event: event)) }
   }
 
   /// Makes the event and hands it on only when debug events are kept.

@@ -27,6 +27,9 @@ public struct AgentSeries: Sendable {
   /// Log lines that were lost.
   public var logDropped: UInt64 = 0
 
+  /// Changes of status that could not be kept; nil, and not shown, where none are to be.
+  public var stateLost: UInt64?
+
   private(set) var netlinkMessages: [(type: String, count: UInt64)] = []
   private(set) var requests: [(path: String, code: Int, count: UInt64)] = []
 

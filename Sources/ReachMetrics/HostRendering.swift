@@ -70,6 +70,10 @@ struct HostRendering {
       "reachd_netlink_resyncs_total", .counter, "Times the kernel's state was read anew after a loss.",
       agent.netlinkResyncs)
     single("reachd_log_dropped_total", .counter, "Log lines that were lost.", agent.logDropped)
+    if let lost = agent.stateLost {
+      single(
+        "reachd_state_lost_total", .counter, "Changes of status that could not be kept in state_dir.", lost)
+    }
     family("reachd_http_requests_total", .counter, "HTTP requests answered, by path and code.", agent.requests) {
       ([("path", $0.path), ("code", String($0.code))], $0.count)
     }

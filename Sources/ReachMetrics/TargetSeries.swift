@@ -17,20 +17,20 @@ public struct TargetSeries: Sendable {
   private(set) var since: Int64?
   /// `,interface="eth0",…`; empty while there is no path.
   private(set) var path: [UInt8] = []
-  private(set) var transitions: StatusTable<UInt32> = StatusTable(repeating: 0)
-  private var spent: StatusTable<Int64> = StatusTable(repeating: 0)
+  var transitions: StatusTable<UInt32> = StatusTable(repeating: 0)
+  var spent: StatusTable<Int64> = StatusTable(repeating: 0)
   private var enteredAt: Instant
-  private(set) var probes: [ProbeSeries]
-  private(set) var failures: [FailureCount] = []
+  var probes: [ProbeSeries]
+  var failures: [FailureCount] = []
   private(set) var addresses: AddressCounts?
   private(set) var rtt: Int64?
   private(set) var ttl: Int64?
-  private(set) var pathChanges: UInt32 = 0
-  private var addressChangeCount: UInt32 = 0
+  var pathChanges: UInt32 = 0
+  var addressChangeCount: UInt32 = 0
   /// `,cause="link:eth0"`; empty while there is none.
   private(set) var cause: [UInt8] = []
   /// Times fresh evidence told of another status than the evidence before.
-  public private(set) var rawChanges: UInt32 = 0
+  public internal(set) var rawChanges: UInt32 = 0
   /// Whether damping holds a status that the newest evidence contradicts.
   public private(set) var isFlapping = false
 
@@ -142,15 +142,16 @@ public struct TargetSeries: Sendable {
     addressSetHash = hash
   }
 
-  private mutating func count(_ reason: Reason, of probe: UInt8) {
+  /// Counts failures for one reason.
+  mutating func count(_ reason: Reason, of probe: UInt8, times: UInt32 = 1) {
     if let known = failures.firstIndex(where: { $0.probe == probe && $0.reason == reason }) {
-      failures[known].count &+= 1
+      failures[known].count &+= times
       return
     }
     guard failures.count < 256 else { return }
     let text = reason.description
     let place = failures.firstIndex { $0.probe > probe || ($0.probe == probe && $0.reason.description > text) }
-    failures.insert(FailureCount(probe: probe, reason: reason, count: 1), at: place ?? failures.count)
+    failures.insert(FailureCount(probe: probe, reason: reason, count: times), at: place ?? failures.count)
   }
 
   private mutating func update(_ path: ReachabilityPath) {
