@@ -19,6 +19,9 @@ public import ReachCore
 /// - **Looks at the path** between rounds move a status as a round's path verdict does. What they cannot see, they leave
 ///   alone: an old connection neither confirms nor contradicts anything, so that a target which a broken path made
 ///   NotReachable stands as stale once the path is there again, until a round has asked the peer.
+/// - **A restored status**, the one that the agent's last run left behind, is published as stale and known: the same
+///   rules move it. Evidence that bears it out gives the `initial` event, with the number and the beginning that the
+///   status had; evidence of another status is a change like any other, since that happened while nobody looked.
 /// - Inside one status the latest verdict is published as it comes, reason and path included, as far as it counts.
 public struct TargetJudge: Sendable {
   /// What is published.
@@ -27,7 +30,7 @@ public struct TargetJudge: Sendable {
   public private(set) var began: Instant?
 
   /// How often fresh evidence told of another status than the evidence before, whatever came of it.
-  public private(set) var rawChanges: UInt32 = 0
+  public private(set) var rawChanges: UInt32
 
   private var rawStatus: Status = .unknown
   private var failures: Int32 = 0
@@ -35,9 +38,29 @@ public struct TargetJudge: Sendable {
   private var blindRounds: Int32 = 0
   private var egress: Egress?
   private var waiting: Waiting?
+  /// Whether the status was restored and no evidence has borne it out.
+  private var isUnconfirmed = false
 
   /// A target of which nothing is known; its statuses are counted from the one after `sequence`.
-  public init(sequence: UInt64 = 0) { state = TargetState(sequence: sequence) }
+  public init(sequence: UInt64 = 0, rawChanges: UInt32 = 0) {
+    state = TargetState(sequence: sequence)
+    self.rawChanges = rawChanges
+  }
+
+  /// A target that stood so when it was last watched. A state without a beginning is none.
+  ///
+  /// `now` is monotonic time, `wall` the same moment in nanoseconds since 1970 UTC; when the status began by the wall
+  /// clock after that, it began now.
+  public init(restoring state: TargetState, rawChanges: UInt32 = 0, at now: Instant, wall: Int64) {
+    self.init(sequence: state.sequence, rawChanges: rawChanges)
+    guard let since = state.since else { return }
+    self.state = state
+    self.state.isStale = true
+    isUnconfirmed = true
+    let (age, overflow) = wall.subtractingReportingOverflow(since)
+    began = now.advanced(byNanoseconds: -max(0, overflow ? 0 : age))
+    if state.verdict.hasEgress { egress = Egress(state.verdict.path) }
+  }
 
   /// The interface that packets for the target last left by, with no more of the path; nil when none ever did.
   public var lastEgress: ReachabilityPath? { egress?.path }
@@ -79,8 +102,8 @@ public struct TargetJudge: Sendable {
     waiting = nil
     let old = state.verdict
     if old.status.isReachable {
-      guard weight == .success else { return stand(isStale: state.isStale && blindRounds > 0) }
-      return blindRounds > 0 ? .none : publish(verdict, now, wall)
+      guard weight == .success else { return stand(isStale: state.isStale && isBlind) }
+      return isBlind ? .none : publish(verdict, now, wall)
     }
     return old.status == .notReachable && old.restsOnPathAlone ? stand(isStale: true) : .none
   }
@@ -104,7 +127,7 @@ public struct TargetJudge: Sendable {
     if counts(verdict, weight, policy) { return publish(verdict, now, wall) }
     if weight == .path { return wait(verdict, policy, now, wall) }
     waiting = nil
-    return state.verdict.status == .unknown ? stayUnknown(like: verdict) : stand(isStale: false)
+    return state.verdict.status == .unknown ? stayUnknown(like: verdict) : stand(isStale: isUnconfirmed)
   }
 
   /// Publishes the path verdict that waits, when it has lasted for `hold`.
@@ -114,6 +137,9 @@ public struct TargetJudge: Sendable {
   }
 
   // MARK: Deciding
+
+  /// Whether nothing has been seen lately that a status could rest on.
+  private var isBlind: Bool { blindRounds > 0 || isUnconfirmed }
 
   /// Whether a verdict that says something is published as it comes.
   private func counts(_ verdict: Verdict, _ weight: Weight, _ policy: TargetPolicy) -> Bool {
@@ -135,7 +161,7 @@ public struct TargetJudge: Sendable {
     if state.verdict.status != .unknown {
       return isPatienceOver ? publish(verdict, now, wall) : stand(isStale: true)
     }
-    let isFirst = state.since == nil && (isPatienceOver || verdict.isBeyondWaiting)
+    let isFirst = (state.since == nil || isUnconfirmed) && (isPatienceOver || verdict.isBeyondWaiting)
     return isFirst ? publish(verdict, now, wall) : stayUnknown(like: verdict)
   }
 
@@ -171,11 +197,17 @@ public struct TargetJudge: Sendable {
     waiting = nil
     let old = state.verdict
     let isFirst = state.since == nil
-    if !isFirst, old == verdict { return stand(isStale: false) }
+    let isConfirmation = isUnconfirmed && old.status == verdict.status
+    isUnconfirmed = false
+    if !isFirst, !isConfirmation, old == verdict { return stand(isStale: false) }
     var update = TargetUpdate(isStateChanged: true, events: [])
     if isFirst || old.status != verdict.status {
       let change = begin(verdict, isFirst ? nil : old.status, now, wall)
       update.events.append(isFirst ? .initial(change) : .changed(change))
+    } else if isConfirmation {
+      let change = StatusChange(
+        sequence: state.sequence, at: state.since ?? wall, from: nil, to: verdict, inPrevious: nil)
+      update.events.append(.initial(change))
     } else if let flags = old.flags, flags != verdict.flags {
       update.events.append(.flagsChanged(from: flags, to: verdict))
     }

@@ -107,7 +107,8 @@ public struct TargetState: Hashable, Sendable {
 
 /// What a target's state did when new evidence came in.
 public enum TargetEvent: Hashable, Sendable {
-  /// The first status after start. Not a transition, yet it takes a sequence number.
+  /// The first status after start. Not a transition, yet it takes a sequence number, unless it bears out the status that
+  /// the agent's last run left behind: then it has the number and the time of that.
   case initial(StatusChange)
   /// The status changed: a transition.
   case changed(StatusChange)
