@@ -9,6 +9,7 @@ internal import ReachNetlink
 internal import ReachPluginHost
 internal import ReachProbe
 internal import ReachScheduler
+internal import ReachState
 
 /// What the command line may say instead of the configuration.
 public struct AgentOverrides: Sendable {
@@ -32,6 +33,7 @@ public final class Agent: Sendable {
   private let loop: EventLoop
   private let log: Logger
   private let sink: DescriptorSink
+  private let store: StateStore
   private let board: TargetBoard
   private let scheduler: Scheduler
   private let server: HTTPServer
@@ -62,9 +64,12 @@ public final class Agent: Sendable {
     isStopping = LoopConfined(false, on: loop)
     (sink, log) = try Self.logging(configuration.log, overrides, loop)
     let host = try ProbeHost.open(configuration, on: loop)
+    store = StateStore(
+      directory: configuration.stateDirectory, targets: configuration.targets.map(\.target), on: loop
+    ) { [log] in log.log(.selfCheck(check: "state", problem: $0.problem, remedy: $0.remedy)) }
     board = TargetBoard(
-      try Self.watched(configuration, preparation.plugins, host), agent: Self.series(of: preparation), loop: loop,
-      log: log, onReady: StartupMemory.release)
+      try Self.watched(configuration, preparation.plugins, host, store.takeRestored()),
+      agent: Self.series(of: preparation), loop: loop, log: log, store: store, onReady: StartupMemory.release)
     scheduler = Scheduler(loop: loop, settings: Self.schedulerSettings(), onLookEnd: { [board] in board.lookEnded() }) {
       [board] tag, event in board.observe(tag, event)
     }
@@ -77,7 +82,7 @@ public final class Agent: Sendable {
       host.links.recheck()
       resolverFiles?.recheck()
     }
-    let endpoint = Endpoint(board: board, host: host) { [sink] in sink.dropped }
+    let endpoint = Endpoint(board: board, host: host, store: store) { [sink] in sink.dropped }
     server = HTTPServer(on: loop, routes: endpoint.routes) { [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }
     }
@@ -131,7 +136,8 @@ public final class Agent: Sendable {
   }
 
   private static func watched(
-    _ configuration: Configuration, _ plugins: [PluginResult], _ host: ProbeHost
+    _ configuration: Configuration, _ plugins: [PluginResult], _ host: ProbeHost,
+    _ restored: [String: RestoredTarget]
   ) throws(AgentError) -> [WatchedTarget] {
     var pool = BackendPool(plugins, host: host)
     let detail = MetricsDetail(rawValue: configuration.metrics.detail.rawValue) ?? .standard
@@ -139,7 +145,8 @@ public final class Agent: Sendable {
     watched.reserveCapacity(configuration.targets.count)
     for target in configuration.targets {
       let runner = try pool.runner(for: target)
-      watched.append(WatchedTarget(runner, key: watched.count, detail: detail, on: host.loop))
+      let known = restored[runner.target.name]
+      watched.append(WatchedTarget(runner, key: watched.count, detail: detail, restored: known, on: host.loop))
     }
     return watched
   }
@@ -208,6 +215,7 @@ public final class Agent: Sendable {
     let deadline = loop.now().advanced(by: Self.stopTime)
     await server.stop(by: loop.now().advanced(by: .milliseconds(500)))
     await scheduler.stop(within: .milliseconds(500))
+    await store.close(board.records, by: deadline.advanced(by: .milliseconds(-100)))
     await sink.flush(until: deadline)
     loop.stop()
   }

@@ -10,12 +10,12 @@ internal import ReachMetrics
 final class CauseBoard: Sendable {
   private let targets: [WatchedTarget]
   private let loop: EventLoop
-  private let log: Logger
+  private let log: TargetLog
   private let ledger: LoopConfined<CauseLedger>
   private let timer: LoopConfined<(id: TimerID, due: Instant)?>
 
   /// A board for these targets, whose keys are their places.
-  init(_ targets: [WatchedTarget], loop: EventLoop, log: Logger) {
+  init(_ targets: [WatchedTarget], loop: EventLoop, log: TargetLog) {
     self.targets = targets
     self.loop = loop
     self.log = log
@@ -47,10 +47,10 @@ final class CauseBoard: Sendable {
     for change in changes {
       switch change {
       case .announced(let report):
-        log.log(
+        log.say(
           .cause(id: report.id, cause: report.cause.description, targets: names(report.targets), reason: report.reason))
       case .cleared(let report, let lasted):
-        log.log(
+        log.say(
           .causeCleared(
             id: report.id, cause: report.cause.description, targets: names(report.targets), lasted: lasted))
       case .assigned(let key, let cause):

@@ -5,11 +5,13 @@ internal import ReachIO
 internal import ReachMetrics
 internal import ReachNetlink
 internal import ReachProbe
+internal import ReachState
 
 /// What the agent serves: each path with what answers it, all from the board as it stands. No request causes a probe.
 struct Endpoint: Sendable {
   let board: TargetBoard
   let host: ProbeHost
+  let store: StateStore
   let droppedLogLines: @Sendable () -> UInt64
 
   var routes: HTTPRoutes {
@@ -26,10 +28,30 @@ struct Endpoint: Sendable {
       board.isReady ? .text("reachd is ready\n") : .text("the first round has not ended\n", status: 503)
     }
     routes.add("/api/v1/targets") { _ in
-      HTTPResponse(contentType: "application/json", body: .chunks(TargetListSource(targets: board.targets)))
+      let list = ListSource(board.targets) { $0.view.write(to: &$1) }
+      return HTTPResponse(contentType: "application/json", body: .chunks(list))
     }
+    routes.add("/api/v1/transitions", later: transitions)
     return routes
   }
+
+  /// The newest transitions, of one target or of all. The storage thread reads them.
+  private func transitions(_ request: HTTPRequest, _ reply: HTTPReply) {
+    var limit = Self.transitionsAtOnce.standard
+    if let text = request.parameter("limit") {
+      guard let number = Int(text), number > 0 else {
+        return reply.send(.text("limit takes a whole number from 1 to \(Self.transitionsAtOnce.most)\n", status: 400))
+      }
+      limit = min(number, Self.transitionsAtOnce.most)
+    }
+    store.newest(limit, of: request.parameter("target")) { found in
+      guard let found else { return reply.send(.text("the state cannot be read now; try again\n", status: 503)) }
+      reply.send(
+        HTTPResponse(contentType: "application/json", body: .chunks(ListSource(found) { $0.write(to: &$1) })))
+    }
+  }
+
+  private static let transitionsAtOnce = (standard: 100, most: 10_000)
 
   private func exposition() -> Exposition {
     let counters = host.links.counters
@@ -38,6 +60,7 @@ struct Endpoint: Sendable {
       agent.netlinkOverruns = counters.overruns
       agent.netlinkResyncs = counters.resyncs
       agent.logDropped = droppedLogLines()
+      agent.stateLost = store.isPersistent ? store.lost : nil
       return agent
     }
     let links = host.links.links.map { link in
@@ -56,25 +79,29 @@ private struct ExpositionSource: ChunkSource {
   mutating func next(into bytes: inout [UInt8]) -> Bool { exposition.next(into: &bytes) }
 }
 
-/// The JSON array of all targets, written piece by piece.
-private struct TargetListSource: ChunkSource {
-  private static let targetsPerPiece = 32
+/// A JSON array, written piece by piece.
+private struct ListSource<Element>: ChunkSource {
+  private static var elementsPerPiece: Int { 32 }
 
-  let targets: [WatchedTarget]
+  let elements: [Element]
+  let write: (Element, inout JSONWriter) -> Void
   private var position = 0
   private var isEnded = false
 
-  init(targets: [WatchedTarget]) { self.targets = targets }
+  init(_ elements: [Element], _ write: @escaping (Element, inout JSONWriter) -> Void) {
+    self.elements = elements
+    self.write = write
+  }
 
   mutating func next(into bytes: inout [UInt8]) -> Bool {
     if isEnded { return false }
     var json = JSONWriter(appendingTo: bytes)
     if position == 0 { json.beginArray() }
-    let end = min(targets.count, position + Self.targetsPerPiece)
+    let end = min(elements.count, position + Self.elementsPerPiece)
     if position > 0 { json.continueList() }
-    for watched in targets[position..<end] { watched.view.write(to: &json) }
+    for element in elements[position..<end] { write(element, &json) }
     position = end
-    if position == targets.count {
+    if position == elements.count {
       json.endArray()
       json.endLine()
       isEnded = true

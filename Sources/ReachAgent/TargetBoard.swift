@@ -4,6 +4,7 @@ internal import ReachIO
 internal import ReachLog
 internal import ReachMetrics
 internal import ReachScheduler
+internal import ReachState
 
 /// Where every target stands: takes the rounds as they end, has them judged, counts them, and says what changed.
 ///
@@ -17,21 +18,33 @@ final class TargetBoard: Sendable {
   private let causes: CauseBoard
   private let loop: EventLoop
   private let log: Logger
+  private let said: TargetLog
+  private let store: StateStore
   private let firstRounds: LoopConfined<Int>
   private let onReady: @Sendable () -> Void
 
   /// A board; `onReady` is called once, when every target has had its first round.
   init(
-    _ targets: [WatchedTarget], agent: AgentSeries, loop: EventLoop, log: Logger,
+    _ targets: [WatchedTarget], agent: AgentSeries, loop: EventLoop, log: Logger, store: StateStore,
     onReady: @escaping @Sendable () -> Void = {}
   ) {
     self.targets = targets
-    causes = CauseBoard(targets, loop: loop, log: log)
+    let said = TargetLog(log: log, store: store)
+    causes = CauseBoard(targets, loop: loop, log: said)
+    self.said = said
     self.agent = LoopConfined(agent, on: loop)
     self.loop = loop
     self.log = log
+    self.store = store
     firstRounds = LoopConfined(targets.count, on: loop)
     self.onReady = onReady
+    store.onLoss { [weak self] in self?.records ?? [] }
+  }
+
+  /// Every target as it stands, with all that is kept at a clean stop.
+  var records: [TargetRecord] {
+    let now = loop.now()
+    return targets.map { $0.fullRecord(at: now) }
   }
 
   /// Whether every target has had its first round.
@@ -149,11 +162,24 @@ final class TargetBoard: Sendable {
         series.setDamping(rawChanges: after.rawChanges, isFlapping: after.isDamped)
       }
     }
-    for event in update.events { log.log(.targetEvent(event, of: watched.target)) }
+    for event in update.events {
+      keep(event, of: watched, as: after.state)
+      said.say(.targetEvent(event, of: watched.target))
+    }
     if old.status == .notReachable, new.status == .notReachable, old.reason != new.reason {
-      log.log(.reasonChanged(target: watched.target, from: old.reason, to: new))
+      said.say(.reasonChanged(target: watched.target, from: old.reason, to: new))
     }
     return old.status != new.status
+  }
+
+  /// Has a first status or a change of it kept.
+  private func keep(_ event: TargetEvent, of watched: WatchedTarget, as state: TargetState) {
+    switch event {
+    case .initial(let change), .changed(let change):
+      let transition = Transition(change, of: watched.target.name)
+      store.record(StateChange(watched.record(of: state), transition: transition))
+    case .flagsChanged, .pathChanged: break
+    }
   }
 
   /// What a judgement has to say of the parts of its way that other targets share.

@@ -5,6 +5,7 @@ internal import ReachMetrics
 internal import ReachNetlink
 internal import ReachProbe
 internal import ReachScheduler
+internal import ReachState
 
 /// One target while the agent runs: how it is probed, how it stands, what is counted of it.
 final class WatchedTarget: Sendable {
@@ -29,13 +30,23 @@ final class WatchedTarget: Sendable {
 
   var target: Target { runner.target }
 
-  init(_ runner: RoundRunner, key: Int, detail: MetricsDetail, on loop: EventLoop) {
+  /// A target of which nothing is known, or that goes on from what the agent's last run left.
+  init(
+    _ runner: RoundRunner, key: Int, detail: MetricsDetail, restored: RestoredTarget? = nil, on loop: EventLoop
+  ) {
     self.key = key
     self.runner = runner
+    let now = loop.now()
     let probes = runner.probes.map { ProbeDescription(name: $0.name, layer: $0.layer) }
-    series = LoopConfined(
-      TargetSeries(target: runner.target, probes: probes, detail: detail, at: loop.now()), on: loop)
-    standing = LoopConfined(Standing(), on: loop)
+    var series = TargetSeries(target: runner.target, probes: probes, detail: detail, at: now)
+    var standing = Standing()
+    if let restored {
+      series.restore(restored, at: now)
+      standing.judge = TargetJudge(
+        restored, rawChanges: series.rawChanges, at: now, wall: WallClock.nanosecondsSinceEpoch())
+    }
+    self.series = LoopConfined(series, on: loop)
+    self.standing = LoopConfined(standing, on: loop)
   }
 
   /// The interface that the target last left by, if it is down, gone or without carrier now.

@@ -10,6 +10,9 @@ public struct ConfigurationDocument: Sendable {
   /// The backends to load, in the order of the file; those of every agent when it does not say.
   public let backendNames: [String]
 
+  /// Where state is kept; nil when the file does not say, or not rightly.
+  public let stateDirectory: String?
+
   /// The backends that are loaded when the file has no `backends:`.
   public static let standardBackends = ["link", "route", "dns", "tcp"]
 
@@ -35,6 +38,7 @@ public struct ConfigurationDocument: Sendable {
     let fields = tree.map { Fields($0.root, in: "the file", known: [], problems: quiet) }
     let reader = ValueReader(problems: quiet)
     pluginPath = fields?["plugin_path"].flatMap { reader.texts($0, "plugin_path") }
+    stateDirectory = ServiceReader(problems: quiet).stateDirectory(fields?["state_dir"])
     backendNames = fields?["backends"].map { BackendsReader.names($0) } ?? Self.standardBackends
   }
 

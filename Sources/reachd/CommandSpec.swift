@@ -23,7 +23,7 @@ struct CommandSpec: Sendable {
   static let config = OptionSpec(
     flag: "--config", value: "FILE", summary: "the configuration (default /etc/reachd/reachd.yaml)")
 
-  static let all: [CommandSpec] = [run, check, probe, plugins]
+  static let all: [CommandSpec] = [run, check, probe, plugins, history]
 
   static let run = CommandSpec(
     name: "run", summary: "the agent, in the foreground, until SIGTERM or SIGINT",
@@ -54,6 +54,18 @@ struct CommandSpec: Sendable {
       TARGET is a host or an address, with or without a port (example.com:443, 192.0.2.1, [2001:db8::1]:22),
       the word 'default' for the way to the internet, or the name of a target in the configuration.
       Exit status: 0 when all are reachable, 1 when any is NotReachable, 2 when any is Unknown and none NotReachable.
+      """)
+
+  static let history = CommandSpec(
+    name: "history", summary: "the changes of status that are kept in state_dir, newest last",
+    options: [
+      config, OptionSpec(flag: "--target", value: "NAME", summary: "only those of this target"),
+      OptionSpec(flag: "--since", value: "DURATION", summary: "only those of the last 24h, 30m and so on"),
+      OptionSpec(flag: "--json", value: nil, summary: "print a JSON array instead"),
+    ],
+    details: """
+      Reads what an agent with this configuration keeps, also while it runs.
+      Exit status: 0, or 1 when there is no state.
       """)
 
   static let plugins = CommandSpec(

@@ -31,6 +31,7 @@ enum Program {
     case CommandSpec.check.name: return CheckCommand.run(arguments, console)
     case CommandSpec.probe.name: return try ProbeCommand.run(arguments, console)
     case CommandSpec.plugins.name: return PluginsCommand.run(arguments, console)
+    case CommandSpec.history.name: return try HistoryCommand.run(arguments, console)
     default: throw UsageError(message: "there is no command '\(name)'")
     }
   }

@@ -21,7 +21,7 @@ struct CommandTests {
     let whole = try await Reachd.run("--help")
     #expect(whole.status == 0)
     #expect(whole.errors == "")
-    for command in ["run", "check", "probe", "plugins"] {
+    for command in ["run", "check", "probe", "plugins", "history"] {
       #expect(whole.output.contains("\n  \(command) "))
       let one = try await Reachd.run(command, "--help")
       #expect(one.status == 0)

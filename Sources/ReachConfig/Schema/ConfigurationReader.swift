@@ -34,15 +34,8 @@ struct ConfigurationReader {
       wwanInterfaces: service.wwanInterfaces(fields?["wwan_interfaces"]),
       defaultPath: service.defaultPath(fields?["default_path"]),
       log: service.log(fields?["log"]),
-      stateDirectory: stateDirectory(fields, service),
+      stateDirectory: service.stateDirectory(fields?["state_dir"]),
       metrics: metrics)
-  }
-
-  /// The folder is checked and handed on, and nobody writes to it yet.
-  private func stateDirectory(_ fields: Fields?, _ service: ServiceReader) -> String? {
-    guard let fields, let folder = service.stateDirectory(fields["state_dir"]) else { return nil }
-    Unsupported.warn("state_dir", fields, problems)
-    return folder
   }
 
   private func readDefaults(_ node: YAMLNode?) -> TargetPolicy {
