@@ -77,7 +77,7 @@ let package = Package(
       .testTarget(name: "ReachLogTests", dependencies: [kit, support, "ReachLog"]),
       .testTarget(name: "ReachStateTests", dependencies: [kit, support, "ReachState"]),
       .testTarget(name: "ReachHTTPTests", dependencies: [kit, support, "ReachHTTP"]),
-      .testTarget(name: "CommandLineTests", dependencies: ["reachd"]),
+      .testTarget(name: "CommandLineTests", dependencies: [kit, "reachd", "ReachState"]),
       .testTarget(name: "ReachAgentTests", dependencies: [kit, support, "ReachAgent"]),
       .testTarget(name: "LinkProbeTests", dependencies: [kit, support, "LinkProbe"]),
       .testTarget(name: "RouteProbeTests", dependencies: [kit, support, "RouteProbe"]),

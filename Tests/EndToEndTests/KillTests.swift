@@ -40,8 +40,9 @@ struct KillTests {
       for kill in 0..<Self.kills {
         let process = try ChildProcess(
           [Reachd.program, "run", "--config", file, "--listen", "127.0.0.1:0", "--log-format", "json"], on: loop)
-        // From before it runs to after several rounds.
-        await loop.sleep(until: loop.now().advanced(by: .milliseconds(Int.random(in: 10...350))))
+        // From before it runs to after several changes.
+        await loop.sleep(until: loop.now().advanced(by: .milliseconds(Int.random(in: 5...100))))
+        if kill % 4 != 0 { await Self.wait(forChanges: Int.random(in: 1...8), of: process, on: loop) }
         process.send(SIGKILL)
         #expect(try await process.exitStatus() == 128 + SIGKILL, "\(process.errors)")
         let lines = Self.wholeLines(process.errors)
@@ -76,6 +77,16 @@ struct KillTests {
         let counted = metrics.value("reachability_transitions_total", ["target": target, "to": status])
         #expect(counted == Double(ordered.count { $0.to == status }), "\(target) \(status)")
       }
+    }
+  }
+
+  /// Waits until the process has logged so many changes, though not for ever: it may see none for a while.
+  private static func wait(forChanges count: Int, of process: ChildProcess, on loop: EventLoop) async {
+    let deadline = loop.now().advanced(by: .seconds(10))
+    while process.errors.split(separator: "\n").count(where: { $0.contains("\"status_changed\"") }) < count,
+      loop.now() < deadline
+    {
+      await loop.sleep(until: loop.now().advanced(by: .milliseconds(2)))
     }
   }
 

@@ -13,6 +13,18 @@ import Testing
     #expect(document.backendNames == ["tcp", "icmp"])
   }
 
+  @Test("where state is kept is known whatever else is wrong, and nothing is said against it")
+  func stateDirectory() {
+    for (text, folder) in [
+      ("state_dir: /var/lib/reachd\ntargets: 5\n", "/var/lib/reachd"), ("state_dir: relative\n", nil), ("", nil),
+    ] {
+      #expect(ConfigurationDocument(parsing: Array(text.utf8), file: "F").stateDirectory == folder)
+    }
+    let result = ConfigurationFiles.resolve("state_dir: /var/lib/reachd\ntargets: [192.0.2.1]\n")
+    #expect(result.problems == [])
+    #expect(result.configuration?.stateDirectory == "/var/lib/reachd")
+  }
+
   @Test("without a word about backends there are the four standard ones")
   func standardBackends() {
     let document = ConfigurationDocument(parsing: [], file: "F")

@@ -15,6 +15,7 @@ import Testing
     agent.netlinkOverruns = 1
     agent.netlinkResyncs = 1
     agent.logDropped = 9
+    agent.stateLost = 2
     agent.recordRequest(path: "/metrics", code: 200)
     agent.recordRequest(path: "/metrics", code: 200)
     agent.recordRequest(path: "/", code: 404)
@@ -51,6 +52,7 @@ import Testing
         reachd_netlink_overruns_total 1
         reachd_netlink_resyncs_total 1
         reachd_log_dropped_total 9
+        reachd_state_lost_total 2
         reachd_http_requests_total{path="/",code="404"} 1
         reachd_http_requests_total{path="/metrics",code="200"} 2
         reachd_event_to_status_seconds_sum 0
