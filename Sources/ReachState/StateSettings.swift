@@ -8,7 +8,7 @@ public struct StateSettings: Hashable, Sendable {
   public var bytes = 64 << 20
   /// How many transitions are kept in memory where there is no state_dir.
   public var inMemory = 10_000
-  /// How many changes may wait for the disk; further ones are dropped and counted.
+  /// How many changes may wait for the disk, or two for each target if that is more; further ones are dropped and counted.
   public var queue = 10_000
   /// How long a line in the log waits for its change to be kept.
   public var patience = Duration.milliseconds(500)

@@ -50,6 +50,9 @@ public final class StateStore: Sendable {
     report: @escaping Report
   ) {
     self.loop = loop
+    var settings = settings
+    // One cable may change every target at once.
+    settings.queue = max(settings.queue, targets.count.multipliedReportingOverflow(by: 2).partialValue)
     self.settings = settings
     self.report = report
     let news = NewsPost()

@@ -111,7 +111,7 @@ struct DiskTroubleTests {
     }
   }
 
-  @Test("a disk that turns read-only and back is one problem, and nothing is lost", .enabled(if: canMount))
+  @Test("a disk that may only be read is one problem, and the store is one in memory", .enabled(if: canMount))
   func readOnlyDisk() async throws {
     try await withEventLoop { loop in
       let disk = try SmallDisk(size: "4m")
@@ -121,7 +121,8 @@ struct DiskTroubleTests {
       store.record(story.turn())
       await store.settled(on: loop)
       await store.abandon(on: loop)
-      try disk.remount("ro")
+      // A program that another test is just starting still has our descriptors for a moment.
+      _ = try await eventually("the remount", on: loop) { try? disk.remount("ro") }
       let refused = StateStore.testing(disk.folder.path, [story.target], on: loop, problems: problems)
       #expect(!refused.isPersistent)
       #expect(problems.all.count == 1)
