@@ -186,6 +186,35 @@ struct DamagedDatabaseTests {
     }
   }
 
+  @Test("a disk that spoils one file after the other is not filled with what is set aside")
+  func spoiledAgain() async throws {
+    let folder = try TestFolder()
+    try await withEventLoop { loop in
+      let problems = Problems(loop)
+      var story = Story("db")
+      let store = StateStore.testing(folder.path, [story.target], on: loop, problems: problems)
+      store.record(story.turn())
+      await store.settled(on: loop)
+      for round in 1...2 {
+        let path = folder.path + "/state.db"
+        try Database(path, .readWrite).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        try Self.overwrite(path, from: 4_096, count: try Self.bytes(of: path).count - 4_096)
+        _ = try await eventually("problem \(round)", on: loop) {
+          store.record(story.turn())
+          await store.settled(on: loop)
+          return problems.all.count >= round ? true : nil
+        }
+      }
+      for _ in 0..<20 {
+        store.record(story.turn())
+        await store.settled(on: loop)
+      }
+      #expect(try Self.files(in: folder).count { $0.hasPrefix("state.db.aside-") && !$0.contains("-wal") } <= 2)
+      #expect(problems.all.count == 2)
+      await store.abandon(on: loop)
+    }
+  }
+
   // MARK: Files
 
   private static func bytes(of path: String) throws -> [UInt8] {

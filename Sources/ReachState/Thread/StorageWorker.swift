@@ -34,6 +34,7 @@ final class StorageWorker {
   private var failures = 0
   private var retryAt = Instant.distantFuture
   private var lastWarning: Instant?
+  private var lastAside: Instant?
   /// Whether the file is gone and the new one is not there yet.
   private var isBegunAnew = false
   private var nextBeat: Instant
@@ -42,6 +43,7 @@ final class StorageWorker {
   private static let changesAtOnce = 1_000
   private static let longestPause = Duration.seconds(30)
   private static let warningPause = Duration.seconds(3_600)
+  private static let asidePause = Duration.seconds(60)
 
   init(
     _ folder: StateFolder, watching names: [String], settings: StateSettings, thread: StorageThread,
@@ -105,7 +107,7 @@ final class StorageWorker {
   func run() {
     while true {
       let due = isFailing ? retryAt : min(nextBeat, nextTrim)
-      let work = thread.take(waitingUntil: isBegunAnew ? clock.now() : due, now: clock.now())
+      let work = thread.take(waitingUntil: isBegunAnew && !isFailing ? clock.now() : due, now: clock.now())
       if pending.isEmpty, !work.changes.isEmpty { firstPending = work.firstNumber }
       pending += work.changes
       if !work.refresh.isEmpty { refresh = work.refresh }
@@ -189,7 +191,11 @@ final class StorageWorker {
     do throws(DatabaseError) {
       try body()
     } catch {
-      guard error.isAboutTheFile else { return fail(error, because: refusal(error)) }
+      let now = clock.now()
+      // A disk that spoils one file after the other is not to be filled with them.
+      let isRepeated = lastAside.map { now.since($0) < Self.asidePause } ?? false
+      guard error.isAboutTheFile, !isRepeated else { return fail(error, because: refusal(error)) }
+      lastAside = now
       database = nil
       do throws(StateProblem) { beginAnew(try setAside(error)) } catch let problem { fail(error, because: problem) }
     }
