@@ -92,8 +92,8 @@ public struct TargetJudge: Sendable {
     look verdict: Verdict, under policy: TargetPolicy, at now: Instant, wall: Int64
   ) -> TargetUpdate {
     let weight = verdict.weight
-    if weight == .none { return .none }
-    if verdict.restsOnPathAlone {
+    if weight == .none, !verdict.hasClearPath { return .none }
+    if weight != .none, verdict.restsOnPathAlone {
       // As fresh as a round's: those that told nothing are counted from here.
       blindRounds = 0
       return absorb(verdict, weight, policy, now, wall)

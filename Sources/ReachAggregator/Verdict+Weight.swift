@@ -38,6 +38,9 @@ extension Verdict {
     }
   }
 
+  /// Whether the path is there, and nothing is known for the sole reason that nothing was tried beyond it.
+  var hasClearPath: Bool { flags == nil && reason == .notProbed && !path.interface.isEmpty }
+
   /// Whether its path is one that packets left by, so that another egress interface is news. The path to a resolver,
   /// or none at all, is not.
   var hasEgress: Bool {

@@ -57,6 +57,24 @@ internal import Testing
     #expect(run.status == .reachableViaWiFi && !run.isStale)
   }
 
+  @Test("that the path is there again counts as well when no connection has been tried since it broke")
+  func restoredUntried() {
+    let untried = Self.verdict("?? ???????", .notProbed)
+    var run = Run()
+    _ = run.round(Self.open)
+    _ = run.round(Self.lost)
+    _ = run.look(untried)
+    #expect(run.status == .notReachable && run.isStale)
+
+    run = Run()
+    run.policy.hold = .seconds(2)
+    _ = run.round(Self.open)
+    _ = run.round(Self.lost)
+    #expect(run.status == .reachableViaWiFi && run.isStale)
+    _ = run.look(untried)
+    #expect(run.judge.holdEnds == nil && !run.isStale)
+  }
+
   @Test("where the path alone decides, a look is as good as a round")
   func pathOnly() {
     var run = Run()
