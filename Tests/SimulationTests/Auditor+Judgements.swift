@@ -47,8 +47,8 @@ extension Auditor {
       case .none: break
       }
     case .look(let verdict):
-      guard verdict.weight != .none else { return }
-      guard verdict.restsOnPathAlone else { return books[tag].pathFailedSince = nil }
+      guard verdict.weight != .none || verdict.hasClearPath else { return }
+      guard verdict.restsOnPathAlone, verdict.weight != .none else { return books[tag].pathFailedSince = nil }
       books[tag].blindRounds = 0
       switch verdict.weight {
       case .success: (books[tag].failures, books[tag].pathFailedSince) = (0, nil)
@@ -92,6 +92,7 @@ extension Auditor {
       if change.from != books[tag].status { fail(tag, "from \(String(describing: change.from))") }
       if change.to.status == books[tag].status { fail(tag, "a change to the same status") }
       if change.inPrevious?.nanoseconds != now - began { fail(tag, "lasted \(String(describing: change.inPrevious))") }
+      tally.transitions += 1
       checkEvidence(change, tag, origin)
       books[tag].spentBefore += now - began
       books[tag].transitions[change.to.status, default: 0] += 1
@@ -149,7 +150,10 @@ extension Auditor {
     case .round(let start, let verdict) where verdict.weight == .tentative: return start.nanoseconds
     case .round(let start, _): return start.nanoseconds - age
     case .look, .skip: return now - age
-    case .hold: return now - age - (books.map { $0.target.policy.hold.nanoseconds }.max() ?? 0)
+    // A path that is there again ends the wait as soon as that has been told of.
+    case .hold:
+      let isPrompt = trouble.isDisjoint(with: [.loss, .faults, .stall, .suspend, .secrets])
+      return now - (isPrompt ? detection + Time.second / 10 : 2 * age)
     }
   }
 
@@ -163,7 +167,7 @@ extension Auditor {
     case .pathChanged(let from, let to):
       words = [3, UInt64(UInt32(bitPattern: from.interfaceIndex)), UInt64(UInt32(bitPattern: to.interfaceIndex))]
     }
-    for word in words + [UInt64(bitPattern: now)] { digests[tag] = (digests[tag] ^ word) &* 0x0000_0100_0000_01b3 }
+    for word in words + [UInt64(bitPattern: elapsed)] { digests[tag] = (digests[tag] ^ word) &* 0x0000_0100_0000_01b3 }
   }
 
   // MARK: The end
@@ -182,6 +186,7 @@ extension Auditor {
       if book.started != book.ended + (isRunning ? 1 : 0) { fail(tag, "\(book.started) rounds, \(book.ended) ends") }
       if book.givenUp != 0 { fail(tag, "a round that was given up has not ended") }
     }
+    if !causes.isEmpty || !assigned.isEmpty { fail(nil, "\(causes.values) are still at fault") }
     if !world.isHeard || agent.monitor.nextRead != nil { fail(nil, "the monitor is not at rest") }
     let known = agent.monitor.table.links.values.sorted { $0.index < $1.index }
     if known != world.table.sorted(by: { $0.index < $1.index }) { fail(nil, "the table is not the kernel's") }

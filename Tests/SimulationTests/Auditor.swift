@@ -60,11 +60,46 @@ final class Auditor {
   var digests: [UInt64]
   private(set) var violations: [String] = []
   var now: Int64 = 0
+  private let start: Int64
   /// Told of everything, when somebody reads along.
-  var trace: ((String) -> Void)?
-  private(set) var transitions = 0
+  let trace: ((String) -> Void)?
+  /// What has come to pass, to tell whether a simulation shows anything.
+  var tally = Tally()
+  /// Causes that have been announced and not cleared, by their identifiers, and those that ever were.
+  var causes: [String: Cause] = [:]
+  var announced: Set<String> = []
+  /// The cause that each target is said to fail for.
+  var assigned: [Int: Cause] = [:]
 
-  init(_ targets: [Target], _ world: World, _ trouble: Trouble, detection: Int64, at now: Int64) {
+  /// Where it fits in the simulation, for digests.
+  var elapsed: Int64 { now - start }
+
+  /// How often what has come to pass.
+  struct Tally {
+    var rounds = 0
+    var looks = 0
+    var transitions = 0
+    var outdated = 0
+    var starved = 0
+    var givenUp = 0
+    var causes = 0
+
+    static func += (left: inout Tally, right: Tally) {
+      left.rounds += right.rounds
+      left.looks += right.looks
+      left.transitions += right.transitions
+      left.outdated += right.outdated
+      left.starved += right.starved
+      left.givenUp += right.givenUp
+      left.causes += right.causes
+    }
+  }
+
+  init(
+    _ targets: [Target], _ world: World, _ trouble: Trouble, detection: Int64, trace: ((String) -> Void)?, at now: Int64
+  ) {
+    start = now
+    self.trace = trace
     self.world = world
     self.trouble = trouble
     self.detection = detection
@@ -74,16 +109,19 @@ final class Auditor {
     observeWorld(at: now)
   }
 
+  /// The time since the start, in seconds.
+  private var time: Double { Double(now - start) / 1e9 }
+
   func fail(_ tag: Int? = nil, _ text: @autoclosure () -> String) {
     guard violations.count < 5 else { return }
     let name = tag.map { "\(books[$0].target.name): " } ?? ""
-    let line = "at \(Double(now) / 1e9) s: \(name)\(text())"
+    let line = "at \(time) s: \(name)\(text())"
     violations.append(line)
     trace?("VIOLATION \(line)")
   }
 
   func note(_ text: @autoclosure () -> String) {
-    if let trace { trace("\(Double(now) / 1e9) \(text())") }
+    if let trace { trace("\(time) \(text())") }
   }
 
   // MARK: The world
@@ -104,6 +142,7 @@ final class Auditor {
 
   func started(_ round: SchedulerState.Round, _ tag: Int, among rounds: [LiveRound]) {
     books[tag].started += 1
+    tally.rounds += 1
     note("\(books[tag].target.name) round \(round.number) starts")
     if rounds.contains(where: { $0.round.key == round.key }) { fail(tag, "two rounds together") }
   }
@@ -115,8 +154,10 @@ final class Auditor {
     case .report:
       if pathChanges != live.pathChanges { fail(live.tag, "a round from before a change of the path counts") }
     case .starved:
+      tally.starved += 1
       if !trouble.contains(.stall), !trouble.contains(.suspend) { fail(live.tag, "starved in a host that runs") }
     case .outdated:
+      tally.outdated += 1
       if pathChanges == live.pathChanges { fail(live.tag, "outdated without a change of the path") }
     case .late: books[live.tag].givenUp -= 1
     }
@@ -124,6 +165,7 @@ final class Auditor {
 
   func gaveUp(_ tag: Int) {
     books[tag].givenUp += 1
+    tally.givenUp += 1
     note("\(books[tag].target.name) gives up")
     if !trouble.contains(.stuck) { fail(tag, "gave up a backend that keeps to its time") }
   }
@@ -142,8 +184,14 @@ final class Auditor {
     if change.kinds.isEmpty { fail(nil, "told of nothing") }
   }
 
+  /// Messages were lost. Until all has been read again, which may take so many readings, the agent cannot know.
+  func lost(untilReadAgain readings: Int) {
+    clearSince = max(clearSince, now + (1 + Int64(readings)) * Time.second)
+  }
+
   func lookEnded(at time: Int64) {
     now = time
+    tally.looks += 1
     note("look ends")
   }
 
@@ -159,9 +207,9 @@ final class Auditor {
       let isName = if case .host = books[tag].target.kind { true } else { false }
       if verdict.status == .unknown, books[tag].blindRounds > books[tag].target.policy.unknownAfter { continue }
       if verdict.status != .notReachable {
-        fail(tag, "no path since \(Double(pathless) / 1e9) and \(verdict.status), \(verdict.reason)")
+        fail(tag, "no path for \(Double(time - pathless) / 1e9) s and \(verdict.status), \(verdict.reason)")
       } else if !isName, verdict.reason.layer != .link, verdict.reason.layer != .route {
-        fail(tag, "no path since \(Double(pathless) / 1e9) and the reason is \(verdict.reason)")
+        fail(tag, "no path for \(Double(time - pathless) / 1e9) s and the reason is \(verdict.reason)")
       }
     }
   }

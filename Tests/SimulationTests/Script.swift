@@ -48,6 +48,9 @@ struct Trouble: OptionSet {
   }
 
   init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Its kinds, one by one.
+  var kinds: [Trouble] { Self.all.filter { contains($0) } }
 }
 
 /// The targets of a simulation.
@@ -55,7 +58,7 @@ enum Cast {
   static func targets(_ random: inout Seeded, base: Duration) -> [Target] {
     var targets: [Target] = []
     var pool = Array(0..<11)
-    for _ in 0..<random.pick([1, 2, 2, 3]) {
+    for _ in 0..<random.pick([1, 1, 2, 2, 3]) {
       targets.append(target(pool.remove(at: random.below(pool.count)), policy(&random, base)))
     }
     return targets

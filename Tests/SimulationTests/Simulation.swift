@@ -19,42 +19,59 @@ final class Simulation {
   private var stalledUntil = Int64.min
   /// How many events are to come close upon one another, of links alone.
   private var burst = 0
+  private let kinds: [Trouble]
   private var nextEvent: Int64
   private let troubleEnds: Int64
   private var isMended = false
   private let ends: Int64
+  /// Whether it ends as soon as all is well.
+  private let endsEarly: Bool
 
-  init(
-    seed: UInt64, on stage: Stage, trace: ((String) -> Void)? = nil, reversed: Bool = false, only: Trouble? = nil
-  ) {
+  /// What is different from the simulation that the seed alone gives.
+  struct Variation {
+    /// Nothing else goes wrong.
+    var only = Trouble(rawValue: .max)
+    /// The targets are declared in the opposite order.
+    var isReversed = false
+    /// Messages arrive, and looks end, at once; rounds come in their places alone.
+    var isPrompt = false
+  }
+
+  init(seed: UInt64, on stage: Stage, _ variation: Variation = Variation(), trace: ((String) -> Void)? = nil) {
     self.seed = seed
     var random = Seeded(seed: seed)
-    let trouble = Trouble(&random).intersection(only ?? Trouble(rawValue: .max))
-    let base: Duration = random.pick([.seconds(1), .seconds(2), .seconds(5), .seconds(15)])
+    let trouble = Trouble(&random).intersection(variation.only)
+    let base: Duration = random.pick([.seconds(1), .seconds(2), .seconds(5), .seconds(5), .seconds(15)])
     var targets = Cast.targets(&random, base: base)
-    if reversed { targets.reverse() }
+    if variation.isReversed { targets.reverse() }
     let world = World()
-    world.latency = Int64(random.below(300)) * Time.microsecond
+    let latency = Int64(random.below(300)) * Time.microsecond
+    world.latency = variation.isPrompt ? 0 : latency
     if trouble.contains(.loss) { world.capacity = 1 + random.below(6) }
     if random.chance(30) { world.routes.append(World.modemRoute) }
     var settings = SchedulerSettings()
+    if variation.isPrompt { settings.followUpDelay = .seconds(3600) }
     if trouble.contains(.scarcity) { settings.maximumInFlight = 1 + random.below(2) }
-    let lookTime = random.pick([0, 0, 0, Time.millisecond, 40 * Time.millisecond])
+    var lookTime = random.pick([0, 0, 0, Time.millisecond, 40 * Time.millisecond])
+    if variation.isPrompt { lookTime = 0 }
     let detection = 1_002 * Time.millisecond + world.latency + 2 * Int64(targets.count) * lookTime
-    // The clock of a stage goes on from one simulation to the next.
-    start = stage.clock.now().nanoseconds + Time.second
+    // The clock of a stage goes on from one simulation to the next. Each begins at the same time of a minute, which the
+    // intervals go into, so that targets have the same places.
+    start = (stage.clock.now().nanoseconds / (60 * Time.second) + 1) * 60 * Time.second
     now = start
     self.trouble = trouble
+    kinds = trouble.kinds
     self.world = world
-    auditor = Auditor(targets, world, trouble, detection: detection, at: start)
-    auditor.trace = trace
+    auditor = Auditor(targets, world, trouble, detection: detection, trace: trace, at: start)
     auditor.note("\(targets.map { "\($0.name) \($0.policy.interval)" }), trouble \(trouble.rawValue)")
     agent = MiniatureAgent(
       targets, world: world, auditor: auditor, stage: stage, settings: settings, lookTime: lookTime, at: start)
     nextEvent = start + random.spread(from: Time.millisecond, to: 4 * Time.second)
     // Most are short, so that there can be many.
-    let intervals = random.chance(5) ? 30 : Int64(2 + random.below(5))
-    troubleEnds = start + max(4 * Time.second, intervals * base.nanoseconds)
+    let isLong = random.chance(2)
+    let intervals = isLong ? 30 : Int64(1 + random.below(4))
+    troubleEnds = start + max(3 * Time.second, intervals * base.nanoseconds)
+    endsEarly = !isLong && random.chance(80)
     ends = troubleEnds + Self.recovery(of: targets, trouble)
     self.random = random
   }
@@ -82,10 +99,11 @@ final class Simulation {
         now = max(now, turn)
         agent.turn(at: now)
         auditor.checkDetection(agent.standings, at: now)
+        if isMended, endsEarly, agent.isWell { break }
       }
     }
     if auditor.violations.isEmpty {
-      agent.turn(at: ends)
+      if !endsEarly || !agent.isWell { agent.turn(at: ends) }
       auditor.checkEnd(agent, since: start)
     }
     return auditor.violations
@@ -108,10 +126,9 @@ final class Simulation {
     nextEvent =
       now
       + (burst > 0
-        ? Int64(random.below(30)) * Time.millisecond : random.spread(from: Time.millisecond, to: 8 * Time.second))
-    let kinds: Trouble = burst > 0 ? [.links] : Trouble(rawValue: 1 << UInt32(random.below(13)))
-    guard kinds.rawValue == 1 << 12 || trouble.contains(kinds) else { return harmless() }
-    switch kinds {
+        ? Int64(random.below(30)) * Time.millisecond : random.spread(from: Time.millisecond, to: 6 * Time.second))
+    if burst <= 0, random.chance(10) || kinds.isEmpty { return harmless() }
+    switch burst > 0 ? .links : random.pick(kinds) {
     case .links: linkEvent()
     case .routes: routeEvent()
     case .interfaces: interfaceEvent()

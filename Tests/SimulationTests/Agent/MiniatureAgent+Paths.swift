@@ -27,6 +27,7 @@ extension MiniatureAgent {
     let step = monitor.finishBatch(at: instant)
     auditor.note(
       "read \(count) messages\(isWhole ? "" : ", not all"), next reading \(String(describing: monitor.nextRead))")
+    if !isWhole { auditor.lost(untilReadAgain: world.disturbedReadings + 1) }
     perform(step)
   }
 
@@ -58,7 +59,7 @@ extension MiniatureAgent {
     lookIfDue()
   }
 
-  private func linkFinding(index: Int32) -> LinkFinding? {
+  func linkFinding(index: Int32) -> LinkFinding? {
     if let known = judge(index) { return known }
     // A route may lead to an interface so new that its message still waits.
     readMessages()
@@ -70,7 +71,7 @@ extension MiniatureAgent {
     return LinkClassifier(links: monitor.table.links, wwanInterfaces: []).finding(of: link)
   }
 
-  private func linkFinding(named name: String) -> LinkFinding {
+  func linkFinding(named name: String) -> LinkFinding {
     if let index = monitor.table.link(named: name)?.index, let finding = linkFinding(index: index) { return finding }
     return LinkFinding(interface: name, index: 0, medium: .other, state: .missing)
   }
@@ -120,7 +121,7 @@ extension MiniatureAgent {
       }
       look(at: key, number)
     }
-    if core.looking.end(number, at: instant) { auditor.lookEnded(at: now) }
+    if core.looking.end(number, at: instant) { lookEnded() }
     lookIfDue()
     perform(core.takeActions())
   }

@@ -1,4 +1,4 @@
-import ReachAggregator
+@testable import ReachAggregator
 import ReachCore
 import ReachIO
 import ReachProbe
@@ -18,6 +18,7 @@ final class MiniatureAgent {
   var core: SchedulerCore
   var monitor = MonitorCore()
   var routes = RouteMemoryModel()
+  var causes: CauseLedger
   var rounds: [LiveRound] = []
   var ends = Agenda<RoundEnd>()
   /// The look that goes on, the target it is at, if it has come to one, and when it goes on.
@@ -48,6 +49,7 @@ final class MiniatureAgent {
     clock.set(now)
     runners = targets.map { RoundRunner(target: $0, probes: stage.probes(of: $0), host: stage.host) }
     standings = runners.map { Standing($0, at: Instant(nanoseconds: now)) }
+    causes = CauseLedger(run: UInt64(bitPattern: now))
     core = SchedulerCore(settings, at: Instant(nanoseconds: now))
     readInterfaces()
     for (tag, runner) in runners.enumerated() { core.add(ScheduledTarget(runner, tag: tag), on: host.loop) }
@@ -56,6 +58,16 @@ final class MiniatureAgent {
 
   var instant: Instant { Instant(nanoseconds: now) }
   var wall: Int64 { now &+ wallOffset }
+
+  /// Whether nothing is wrong as far as it knows, and nothing is under way that might tell otherwise.
+  var isWell: Bool {
+    guard world.isHeard, monitor.nextRead == nil, look == nil else { return false }
+    guard core.schedule.givenUp == 0, auditor.causes.isEmpty else { return false }
+    return standings.allSatisfy { standing in
+      let state = standing.judge.state
+      return state.verdict.status.isReachable && !state.isStale && !standing.judge.isDamped
+    }
+  }
 
   // MARK: Turns of the loop
 
@@ -68,6 +80,7 @@ final class MiniatureAgent {
     var due = min(core.schedule.nextWake?.nanoseconds ?? .max, core.looking.due?.nanoseconds ?? .max)
     due = min(due, monitor.nextRead?.nanoseconds ?? .max)
     due = min(due, look?.dueAt ?? .max)
+    due = min(due, causes.nextSettle?.nanoseconds ?? .max)
     for standing in standings { due = min(due, standing.judge.holdEnds?.nanoseconds ?? .max) }
     return due
   }
@@ -86,6 +99,7 @@ final class MiniatureAgent {
 
   private func fireTimers() {
     for tag in standings.indices where (standings[tag].judge.holdEnds ?? .distantFuture) <= instant { holdEnded(tag) }
+    if let next = causes.nextSettle, next <= instant { tellCauses(causes.settle(at: instant)) }
     if let next = monitor.nextRead, next <= instant { perform(monitor.step(at: instant)) }
     if let look, look.dueAt <= now { goOn(look.key, look.number) }
     let isDue = (core.schedule.nextWake ?? .distantFuture) <= instant
