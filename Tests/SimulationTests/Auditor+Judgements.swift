@@ -83,9 +83,13 @@ extension Auditor {
     switch event {
     case .initial(let change):
       note("\(books[tag].target.name) INITIAL \(change.to.status) \(change.to.reason)")
-      if books[tag].began != nil { fail(tag, "a second first status") }
       if change.from != nil || change.inPrevious != nil { fail(tag, "something before the first status") }
-      begin(change, tag, wall)
+      if books[tag].isRestored {
+        bearOut(change, tag)
+      } else {
+        if books[tag].began != nil { fail(tag, "a second first status") }
+        begin(change, tag, wall)
+      }
     case .changed(let change):
       note("\(books[tag].target.name) CHANGED \(change.to.status) \(change.to.reason)")
       guard let began = books[tag].began else { return fail(tag, "a change before the first status") }
@@ -94,7 +98,7 @@ extension Auditor {
       if change.inPrevious?.nanoseconds != now - began { fail(tag, "lasted \(String(describing: change.inPrevious))") }
       tally.transitions += 1
       checkEvidence(change, tag, origin)
-      books[tag].spentBefore += now - began
+      books[tag].isRestored = false
       books[tag].transitions[change.to.status, default: 0] += 1
       begin(change, tag, wall)
     case .flagsChanged(let flags, let verdict):
@@ -104,12 +108,21 @@ extension Auditor {
     }
   }
 
+  /// A status from before a restart goes on, as if there had been none.
+  private func bearOut(_ change: StatusChange, _ tag: Int) {
+    books[tag].isRestored = false
+    if change.sequence != books[tag].sequence { fail(tag, "number \(change.sequence) after a restart") }
+    if change.to.status != books[tag].status { fail(tag, "\(change.to.status) without a change") }
+    if change.at != books[tag].since { fail(tag, "begins anew with a restart") }
+  }
+
   private func begin(_ change: StatusChange, _ tag: Int, _ wall: Int64) {
     if change.sequence != books[tag].sequence + 1 { fail(tag, "sequence \(change.sequence)") }
     if change.at != wall { fail(tag, "at the wrong time") }
     books[tag].sequence = change.sequence
     books[tag].status = change.to.status
     books[tag].began = now
+    books[tag].since = change.at
   }
 
   // MARK: Evidence
@@ -173,14 +186,14 @@ extension Auditor {
   // MARK: The end
 
   /// What must hold once everything has been in order for long enough.
-  func checkEnd(_ agent: MiniatureAgent, since start: Int64) {
+  func checkEnd(_ agent: MiniatureAgent) {
     now = agent.now
     for (tag, standing) in agent.standings.enumerated() {
       let state = standing.judge.state
       if !state.verdict.status.isReachable { fail(tag, "is still \(state.verdict.status), \(state.verdict.reason)") }
       if state.isStale { fail(tag, "is still stale") }
       if standing.judge.isDamped { fail(tag, "is still damped") }
-      checkCounts(standing, tag, since: start)
+      checkCounts(standing, tag)
       let book = books[tag]
       let isRunning = agent.rounds.contains { $0.tag == tag }
       if book.started != book.ended + (isRunning ? 1 : 0) { fail(tag, "\(book.started) rounds, \(book.ended) ends") }
@@ -191,10 +204,12 @@ extension Auditor {
     let known = agent.monitor.table.links.values.sorted { $0.index < $1.index }
     if known != world.table.sorted(by: { $0.index < $1.index }) { fail(nil, "the table is not the kernel's") }
     let counts = agent.core.counts
-    if counts.started != books.reduce(0, { $0 + UInt64($1.started) }) { fail(nil, "rounds are miscounted") }
+    if counts.started != UInt64(books.reduce(0) { $0 + $1.started } - roundsBefore) {
+      fail(nil, "rounds are miscounted")
+    }
   }
 
-  private func checkCounts(_ standing: Standing, _ tag: Int, since start: Int64) {
+  private func checkCounts(_ standing: Standing, _ tag: Int) {
     var spent: Int64 = 0
     for status in Status.allCases {
       spent += standing.series.nanoseconds(in: status, at: Instant(nanoseconds: now))
@@ -202,7 +217,9 @@ extension Auditor {
       let logged = books[tag].transitions[status] ?? 0
       if counted != logged { fail(tag, "\(counted) transitions to \(status) are counted, \(logged) logged") }
     }
-    if spent != now - start { fail(tag, "\(spent) ns are accounted for of \(now - start)") }
+    let accounted = books[tag].accounted
+    let expected = accounted.before + now - accounted.from
+    if spent != expected { fail(tag, "\(spent) ns are accounted for of \(expected)") }
     let changes = books[tag].transitions.values.reduce(0, +)
     if books[tag].sequence != UInt64(changes) + 1 { fail(tag, "sequence \(books[tag].sequence), \(changes) changes") }
     if standing.series.isFlapping != standing.judge.isDamped { fail(tag, "flapping is not what the judge says") }

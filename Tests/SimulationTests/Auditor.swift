@@ -1,6 +1,7 @@
 import ReachCore
 
 @testable import ReachAggregator
+@testable import ReachMetrics
 @testable import ReachNetlink
 @testable import ReachScheduler
 
@@ -26,7 +27,12 @@ final class Auditor {
     var status = Status.unknown
     var sequence: UInt64 = 0
     var began: Int64?
-    var spentBefore: Int64 = 0
+    /// The same by the wall clock, as it was told.
+    var since: Int64 = 0
+    /// Whether the status is from before a restart and no evidence has borne it out.
+    var isRestored = false
+    /// The time in any status that was accounted for before the newest restart, and when that was.
+    var accounted: (before: Int64, from: Int64)
     var transitions: [Status: UInt32] = [:]
     /// Failures in a row that need confirmation.
     var failures = 0
@@ -45,7 +51,10 @@ final class Auditor {
     var ended = 0
     var givenUp = 0
 
-    init(_ target: Target) { self.target = target }
+    init(_ target: Target, at now: Int64) {
+      self.target = target
+      accounted = (0, now)
+    }
   }
 
   let world: World
@@ -73,6 +82,9 @@ final class Auditor {
 
   /// Where it fits in the simulation, for digests.
   var elapsed: Int64 { now - start }
+
+  /// Rounds before the newest restart.
+  var roundsBefore = 0
 
   /// How often what has come to pass.
   struct Tally {
@@ -104,7 +116,7 @@ final class Auditor {
     self.trouble = trouble
     self.detection = detection
     self.now = now
-    books = targets.map(Book.init)
+    books = targets.map { Book($0, at: now) }
     digests = targets.map { _ in 0xcbf2_9ce4_8422_2325 }
     observeWorld(at: now)
   }
@@ -167,7 +179,8 @@ final class Auditor {
     books[tag].givenUp += 1
     tally.givenUp += 1
     note("\(books[tag].target.name) gives up")
-    if !trouble.contains(.stuck) { fail(tag, "gave up a backend that keeps to its time") }
+    // A process that comes back to itself just when it looks for stuck backends cannot tell one from those it held up.
+    if trouble.isDisjoint(with: [.stuck, .stall]) { fail(tag, "gave up a backend that keeps to its time") }
   }
 
   func checkBounds(_ core: SchedulerCore) {
@@ -175,6 +188,33 @@ final class Auditor {
     if schedule.waiting > books.count { fail(nil, "\(schedule.waiting) rounds wait") }
     if schedule.inFlight > max(1, schedule.settings.maximumInFlight) { fail(nil, "too many rounds run") }
     if schedule.inFlight + schedule.givenUp > books.count { fail(nil, "more rounds than targets") }
+  }
+
+  /// The agent has been started anew, and goes on from what it had kept.
+  func restarted(_ standings: [Standing], wall: Int64) {
+    note("restarted")
+    causes = [:]
+    assigned = [:]
+    roundsBefore = books.reduce(0) { $0 + $1.started }
+    for tag in books.indices {
+      books[tag].ended = books[tag].started
+      books[tag].givenUp = 0
+      (books[tag].isReady, books[tag].readyAt) = (false, .max)
+      (books[tag].failures, books[tag].blindRounds, books[tag].pathFailedSince) = (0, 0, nil)
+      var accounted: Int64 = 0
+      for status in Status.allCases {
+        accounted += standings[tag].series.nanoseconds(in: status, at: Instant(nanoseconds: now))
+      }
+      books[tag].accounted = (accounted, now)
+      guard books[tag].began != nil else { continue }
+      books[tag].isRestored = true
+      books[tag].began = now - max(0, wall - books[tag].since)
+      let state = standings[tag].judge.state
+      if state.sequence != books[tag].sequence || state.verdict.status != books[tag].status {
+        fail(tag, "\(state.verdict.status), \(state.sequence) after a restart, not \(books[tag].status)")
+      }
+      if !state.isStale { fail(tag, "is not stale after a restart") }
+    }
   }
 
   // MARK: The path

@@ -30,11 +30,15 @@ struct Trouble: OptionSet {
   /// Few rounds may run together.
   static let scarcity = Trouble(rawValue: 2048)
 
+  /// The agent is stopped or killed, and started again.
+  static let restart = Trouble(rawValue: 4096)
+
   /// What may leave a target without evidence.
   static let ownFaults: Trouble = [.faults, .stall, .suspend, .stuck, .scarcity]
 
   private static let all: [Trouble] = [
     .links, .routes, .interfaces, .hosts, .names, .faults, .stall, .suspend, .loss, .stuck, .secrets, .scarcity,
+    .restart,
   ]
 
   /// Troubles of a kind that leave it to chance which.

@@ -104,7 +104,7 @@ final class Simulation {
     }
     if auditor.violations.isEmpty {
       if !endsEarly || !agent.isWell { agent.turn(at: ends) }
-      auditor.checkEnd(agent, since: start)
+      auditor.checkEnd(agent)
     }
     return auditor.violations
   }
@@ -141,6 +141,10 @@ final class Simulation {
     case .stuck:
       world.stuckUntil = min(troubleEnds, now + random.spread(from: 10 * Time.millisecond, to: 20 * Time.second))
     case .secrets: secret()
+    // The agent does not start where the kernel does not let it read its tables.
+    case .restart where now >= stalledUntil && !world.refusesQuestions && world.disturbedReadings == 0:
+      agent.turn(at: now)
+      agent.restart(isKilled: random.chance(50))
     default: harmless()
     }
   }

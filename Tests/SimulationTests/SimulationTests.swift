@@ -35,7 +35,7 @@ import Testing
       Issue.record(
         """
         seed \(seed): \(violations.joined(separator: "; "))
-        replay it with REACHD_SIMULATION_SEED=\(seed) swift test --filter SimulationTests
+        replay it with REACHD_SIMULATION_SEED=\(seed) swift test --filter '^SimulationTests'
         """)
       failures += 1
       if failures == 3 { return }

@@ -88,6 +88,7 @@ extension MiniatureAgent {
       standings[tag].series.update(after.state, at: instant)
       standings[tag].series.setDamping(rawChanges: after.rawChanges, isFlapping: after.isDamped)
     }
+    keep(update.events, of: tag)
     auditor.judged(tag, from: origin, before, update, after, at: now, wall: wall)
   }
 

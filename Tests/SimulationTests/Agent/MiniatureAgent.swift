@@ -19,6 +19,8 @@ final class MiniatureAgent {
   var monitor = MonitorCore()
   var routes = RouteMemoryModel()
   var causes: CauseLedger
+  /// What outlives a restart, along the targets.
+  var kept: [Kept]
   var rounds: [LiveRound] = []
   var ends = Agenda<RoundEnd>()
   /// The look that goes on, the target it is at, if it has come to one, and when it goes on.
@@ -33,6 +35,7 @@ final class MiniatureAgent {
   var wallOffset: Int64 = 1_700_000_000 * Time.second
   private(set) var now: Int64
 
+  private let settings: SchedulerSettings
   private let host: ProbeHost
   private let clock: ManualClock
 
@@ -49,8 +52,19 @@ final class MiniatureAgent {
     clock.set(now)
     runners = targets.map { RoundRunner(target: $0, probes: stage.probes(of: $0), host: stage.host) }
     standings = runners.map { Standing($0, at: Instant(nanoseconds: now)) }
-    causes = CauseLedger(run: UInt64(bitPattern: now))
+    self.settings = settings
+    kept = targets.map { _ in Kept() }
+    causes = CauseLedger(run: 0)
     core = SchedulerCore(settings, at: Instant(nanoseconds: now))
+    begin()
+  }
+
+  /// As `Agent` begins: reads the kernel's table, then has every target probed.
+  func begin() {
+    causes = CauseLedger(run: UInt64(bitPattern: now))
+    core = SchedulerCore(settings, at: instant)
+    monitor = MonitorCore()
+    routes.forget()
     readInterfaces()
     for (tag, runner) in runners.enumerated() { core.add(ScheduledTarget(runner, tag: tag), on: host.loop) }
     perform(core.takeActions())

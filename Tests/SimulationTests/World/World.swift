@@ -131,6 +131,14 @@ final class World {
     return queue.isEmpty ? .nothing : .bytes(queue.removeFirst())
   }
 
+  /// The process is another one: it has a new socket, and remembers no answer.
+  func forget() {
+    queue = []
+    hasLost = false
+    readableAt = .max
+    answered = AnswerCache(capacity: 8)
+  }
+
   /// Whether what the kernel has told was, or can be, read.
   var isHeard: Bool { queue.isEmpty && !hasLost }
 
