@@ -198,8 +198,11 @@ public struct SchedulerState: Sendable {
     }
   }
 
-  /// Whether the path changed while the target's newest round ran: what that has seen is of a way that is no more.
-  func isOutdated(_ key: Key) -> Bool { index(of: key).map { entries[$0].isOutdated } ?? false }
+  /// Whether what the target's newest round has seen may be of a way that is no more: the path changed while it ran, or
+  /// another round is wanted after it.
+  func isOutdated(_ key: Key) -> Bool {
+    index(of: key).map { entries[$0].isOutdated || entries[$0].isWantedAgain } ?? false
+  }
 
   func index(of key: Key) -> Int? {
     let index = Int(key.index)

@@ -150,6 +150,27 @@ import Testing
     }
   }
 
+  @Test("a first round that is given up after something changed says nothing of the path either")
+  func firstRoundGivenUp() async throws {
+    let clock = ManualClock()
+    try await withEventLoop(clock: clock) { loop in
+      let world = World(on: loop)
+      let scheduler = Scheduler(loop: loop, observer: world.observe)
+      let gate = Gate()
+      world.state.withState { $0.gate = gate }
+      scheduler.add([ScheduledTarget(world.runner("new", host: try testHost(on: loop)), tag: 0)])
+      await clock.advance(by: .milliseconds(100), on: loop)
+      scheduler.pathsMayHaveChanged(PathChange(receivedAt: loop.now()))
+      await clock.advance(by: .seconds(7), on: loop)
+      let reports = world.state.withState { $0.finished }
+      #expect(reports.map(\.findings.fault) == [LocalFault(.backendOverran, detail: "tcp")])
+      #expect(reports.first?.findings.candidates.isEmpty == true)
+      gate.open()
+      await loop.settle()
+      await scheduler.stop()
+    }
+  }
+
   @Test("a change that leaves a target's path as it was leaves its round alone")
   func unaffected() async throws {
     try await withWorld { world, scheduler, clock, loop in
