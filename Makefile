@@ -53,10 +53,12 @@ lint: toolchain ## formatting, the project's own rules, and who imports whom
 	.ci/lint
 	swift build $(SWIFT_FLAGS) --explicit-target-dependency-import-check error
 
-bench: toolchain ## the project's own benchmark, in release
+bench: toolchain ## the project's own benchmarks, in release
 	@$(UMASK)
 	.ci/install-packages build test
 	if [ -z "$(BENCHMARKS)" ]; then echo "There are no benchmarks here." >&2; exit 1; fi
+	swift build $(SWIFT_FLAGS) -c release
+	export REACHD_PROGRAM="$$(swift build $(SWIFT_FLAGS) -c release --show-bin-path)/reachd"
 	exec swift run $(SWIFT_FLAGS) -c release --package-path $(BENCHMARKS)
 
 install: toolchain ## install a release build under DESTDIR: the agent, its plugins, the Swift runtime, a configuration

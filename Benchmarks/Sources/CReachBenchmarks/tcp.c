@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int CReachBenchmarks_start_listener(uint16_t *port) {
+int CReachBenchmarks_start_listener(uint32_t host, uint16_t *port) {
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener < 0) return -errno;
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(host)};
   socklen_t length = sizeof address;
   if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 4096) != 0 ||
       getsockname(listener, (struct sockaddr *)&address, &length) != 0) {

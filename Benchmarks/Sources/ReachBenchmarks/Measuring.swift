@@ -54,7 +54,7 @@ private func median(_ values: [Double]) -> Double {
 }
 
 /// Two digits behind the point.
-private func fixed(_ value: Double) -> String {
+func fixed(_ value: Double) -> String {
   let hundredths = Int((value * 100).rounded())
   let fraction = hundredths % 100
   return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"

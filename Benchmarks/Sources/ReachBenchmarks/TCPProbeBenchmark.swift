@@ -10,7 +10,7 @@ extension Benchmark {
     name: "tcp", summary: "connections to a loopback listener in another process, 32 at a time"
   ) {
     var port: UInt16 = 0
-    let listener = unsafe CReachBenchmarks_start_listener(&port)
+    let listener = unsafe CReachBenchmarks_start_listener(0x7f00_0001, &port)
     if listener < 0 { throw SystemError("fork", FaultCode(errno: -listener)) }
     defer { CReachBenchmarks_stop_listener(listener) }
     let number = port
