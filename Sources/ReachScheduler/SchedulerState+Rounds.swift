@@ -42,9 +42,9 @@ extension SchedulerState {
     if isFollowUp, entry.phase != .idle { return setDue(index, place: place(of: index, after: now)) }
     let missed = Int(clamping: now.saturatingMinus(due) / entry.interval)
     if entry.phase == .idle {
-      if missed > 0 {
+      if missed > 0 || now.saturatingMinus(due) > starvation {
         // Long overdue, and so are all others: one fresh round, dealt out anew so that they do not start in one burst.
-        actions.append(.skip(key, rounds: missed))
+        if missed > 0 { actions.append(.skip(key, rounds: missed)) }
         let fresh = firstDue(index, at: now)
         guard fresh <= now else { return heap.set(index, due: fresh) }
       }

@@ -130,6 +130,23 @@ import Testing
     #expect(world.overlaps == 0)
   }
 
+  @Test("after a gap shorter than the interval overdue rounds are spread too, and none is skipped")
+  func shortGap() {
+    let world = VirtualSchedule()
+    for index in 0..<1000 { world.add("target \(index)", interval: .seconds(15)) }
+    world.run(until: .seconds(60))
+    world.starts = [:]
+    world.sleepThrough(.seconds(10))
+    let resumed = world.now
+    // The burst, and those that were due in the last second: no more than usual of a busy machine.
+    #expect(world.starts.count <= 120)
+    world.run(until: .nanoseconds(resumed + 1_500_000_000))
+    #expect(world.starts.count >= 600)
+    #expect(world.starts.values.allSatisfy { $0.count == 1 })
+    #expect(world.skips.isEmpty)
+    #expect(world.overlaps == 0)
+  }
+
   @Test("a backend past its deadline and grace is given up once; its target alone stands still, its end is late")
   func overrun() {
     let world = VirtualSchedule()
