@@ -8,16 +8,20 @@
 #define MHD_NO_DEPRECATION 1
 #include <microhttpd.h>
 
+// Called when the first line of a request has come; what it returns becomes the request's own pointer.
+typedef void *(*CMicroHTTPD_BeginCallback)(void *context, const char *uri, struct MHD_Connection *connection);
+
 // Starts a daemon that does nothing by itself: no thread, and all descriptors in an epoll of its own. The listening
 // socket becomes the daemon's. Returns NULL when it cannot be started.
 static inline struct MHD_Daemon *CMicroHTTPD_start(
-    int listen_socket, size_t memory_limit, unsigned int connection_limit, unsigned int idle_seconds,
-    MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connected,
-    void *context) {
+    int listen_socket, size_t memory_limit, unsigned int connection_limit, unsigned int address_limit,
+    unsigned int idle_seconds, MHD_AccessHandlerCallback handler, CMicroHTTPD_BeginCallback begun,
+    MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connected, void *context) {
   return MHD_start_daemon(
       MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context, MHD_OPTION_LISTEN_SOCKET, listen_socket,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_limit, MHD_OPTION_CONNECTION_LIMIT, connection_limit,
-      MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
+      MHD_OPTION_PER_IP_CONNECTION_LIMIT, address_limit, MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds,
+      MHD_OPTION_URI_LOG_CALLBACK, begun, context, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
       MHD_OPTION_NOTIFY_CONNECTION, connected, context, MHD_OPTION_END);
 }
 
@@ -91,6 +95,15 @@ static inline struct MHD_Response *CMicroHTTPD_stream(
     int64_t size, size_t block, MHD_ContentReaderCallback reader, void *context, MHD_ContentReaderFreeCallback free) {
   return MHD_create_response_from_callback(
       size < 0 ? MHD_SIZE_UNKNOWN : (uint64_t)size, block, reader, context, free);
+}
+
+// A response to HEAD without a length. Kept from chunks, since a library of 0.9.75 would send the last of them though
+// there is no body; the connection ends with it instead.
+static inline struct MHD_Response *CMicroHTTPD_head_of_stream(
+    MHD_ContentReaderCallback reader, MHD_ContentReaderFreeCallback free) {
+  struct MHD_Response *response = CMicroHTTPD_stream(-1, 1024, reader, NULL, free);
+  if (response != NULL) (void)MHD_set_response_options(response, (enum MHD_ResponseFlags)1, MHD_RO_END);
+  return response;
 }
 
 // What a reader returns at the end of the body.

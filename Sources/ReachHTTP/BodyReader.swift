@@ -5,8 +5,10 @@ private final class BodyReader {
   private var piece: [UInt8]
   private var sent = 0
   private var source: (any ChunkSource)?
+  private let onTaken: (Int) -> Void
 
-  init(_ body: HTTPResponse.Body) {
+  init(_ body: HTTPResponse.Body, onTaken: @escaping (Int) -> Void) {
+    self.onTaken = onTaken
     switch body {
     case .bytes(let bytes):
       piece = bytes
@@ -28,6 +30,7 @@ private final class BodyReader {
     let count = min(buffer.count, piece.count - sent)
     unsafe buffer.copyBytes(from: piece[sent..<(sent + count)])
     sent += count
+    onTaken(count)
     return count
   }
 }
@@ -37,8 +40,9 @@ private let copiedSize = 16 * 1024
 /// What the library asks for at once.
 private let blockSize = 32 * 1024
 
-/// A response of the library's, without headers; nil when there is no memory for it.
-func makeResponse(_ response: HTTPResponse) -> OpaquePointer? {
+/// A response of the library's, without headers; nil when there is no memory for it. `onTaken` is told how many bytes
+/// of a large body the client has made room for, each time that it does.
+func makeResponse(_ response: HTTPResponse, onTaken: @escaping (Int) -> Void) -> OpaquePointer? {
   var size: Int64 = -1
   if case .bytes(let bytes) = response.body {
     if bytes.count <= copiedSize {
@@ -46,11 +50,16 @@ func makeResponse(_ response: HTTPResponse) -> OpaquePointer? {
     }
     size = Int64(bytes.count)
   }
-  let reader = unsafe Unmanaged.passRetained(BodyReader(response.body)).toOpaque()
+  let reader = unsafe Unmanaged.passRetained(BodyReader(response.body, onTaken: onTaken)).toOpaque()
   let made = unsafe CMicroHTTPD_stream(size, blockSize, readBody, reader, forgetBody)
   // The library takes the reader over only with a response.
   if unsafe made == nil { unsafe forgetBody(reader) }
   return unsafe made
+}
+
+/// A response to HEAD for a body whose length is not known: without a length, and without chunks.
+func makeHeadOfStream() -> OpaquePointer? {
+  unsafe CMicroHTTPD_head_of_stream(readBody, forgetBody)
 }
 
 private func readBody(

@@ -4,11 +4,13 @@ internal import ReachCore
 // What libmicrohttpd calls. All of it happens inside of MHD_run or MHD_stop_daemon, on the event loop; nothing here may
 // trap on what a client sends.
 
-/// A request on its way in: what has arrived of its body, and, where the answer comes later, that.
+/// A request on its way in: its head, what has arrived of its body, and, where the answer comes later, that.
 final class IncomingRequest {
-  var body: [UInt8] = []
-  var promised: (path: String, isHead: Bool)?
+  var request: HTTPRequest
+  /// The route's path, while the answer is waited for.
+  var promisedPath: String?
   var response: HTTPResponse?
+  init(_ head: HTTPRequest) { request = head }
 }
 
 /// Called first when a request's head has arrived, then with pieces of its body, and once more at its end.
@@ -24,44 +26,58 @@ func answerRequest(
   }
   let context = unsafe Unmanaged<DaemonContext>.fromOpaque(cls).takeUnretainedValue()
   guard let kept = unsafe slot.pointee else {
-    unsafe slot.pointee = Unmanaged.passRetained(IncomingRequest()).toOpaque()
-    let declared = unsafe fields(CMicroHTTPD_each_header, connection).first { $0.name.lowercased() == "content-length" }
-    if let declared, UInt64(declared.value).map({ $0 > UInt64(max(0, context.limits.bodyBytes)) }) ?? true {
-      return unsafe answer(connection, context, HTTPRoutes.otherPath, .text("body too large\n", status: 413))
+    let head = HTTPRequest(
+      method: unsafe text(method), path: path(of: unsafe text(url)),
+      query: unsafe fields(CMicroHTTPD_each_argument, connection),
+      headers: unsafe fields(CMicroHTTPD_each_header, connection), listener: context.listener)
+    unsafe slot.pointee = Unmanaged.passRetained(IncomingRequest(head)).toOpaque()
+    if let refusal = head.framingRefusal(version: unsafe text(version)) {
+      return unsafe answer(connection, context, head, HTTPRoutes.otherPath, refusal)
+    }
+    if let length = head.header("content-length"),
+      UInt64(length).map({ $0 > UInt64(max(0, context.limits.bodyBytes)) }) ?? true
+    {
+      return unsafe answer(connection, context, head, HTTPRoutes.otherPath, .text("body too large\n", status: 413))
     }
     return yes
   }
   let incoming = unsafe Unmanaged<IncomingRequest>.fromOpaque(kept).takeUnretainedValue()
-  if let promised = incoming.promised {
+  if let path = incoming.promisedPath {
     // Taken up again: the answer is there. Should it not be, the connection is of no more use.
     guard let response = incoming.response else { return no }
-    incoming.promised = nil
+    incoming.promisedPath = nil
     incoming.response = nil
-    return unsafe answer(connection, context, promised.path, response, isHead: promised.isHead)
+    return unsafe answer(connection, context, incoming.request, path, response)
   }
   let count = unsafe size.pointee
   if count > 0 {
     // A body that does not say its length and grows too long: there is no way to answer before its end.
-    guard let data = unsafe data, count <= context.limits.bodyBytes - incoming.body.count else { return no }
-    unsafe incoming.body.append(contentsOf: UnsafeRawBufferPointer(start: data, count: count))
+    guard let data = unsafe data, count <= context.limits.bodyBytes - incoming.request.body.count else { return no }
+    unsafe incoming.request.body.append(contentsOf: UnsafeRawBufferPointer(start: data, count: count))
     unsafe size.pointee = 0
     return yes
   }
-  let request = HTTPRequest(
-    method: unsafe text(method), path: path(of: unsafe text(url)),
-    query: unsafe fields(CMicroHTTPD_each_argument, connection),
-    headers: unsafe fields(CMicroHTTPD_each_header, connection), body: incoming.body, listener: context.listener)
-  let isHead = request.method == "HEAD"
+  let request = incoming.request
   let (path, action) = context.routes.route(request)
   switch action {
-  case .now(let handler): return unsafe answer(connection, context, path, handler(request), isHead: isHead)
+  case .now(let handler): return unsafe answer(connection, context, request, path, handler(request))
   case .later(let handler):
     if let response = unsafe context.promise({ handler(request, $0) }, incoming, connection) {
-      return unsafe answer(connection, context, path, response, isHead: isHead)
+      return unsafe answer(connection, context, request, path, response)
     }
-    incoming.promised = (path, isHead)
+    incoming.promisedPath = path
     return yes
   }
+}
+
+/// Called when the first line of a request has arrived; nil leaves the request's own pointer as it is.
+func noteRequest(
+  _ cls: UnsafeMutableRawPointer?, _ uri: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+  guard let cls = unsafe cls, let connection = unsafe connection else { return nil }
+  let context = unsafe Unmanaged<DaemonContext>.fromOpaque(cls).takeUnretainedValue()
+  context.requestBegan(UInt(bitPattern: connection))
+  return nil
 }
 
 /// Called when a request has been answered, or its connection has broken.
@@ -94,16 +110,21 @@ func noteConnection(
 }
 
 private func answer(
-  _ connection: OpaquePointer, _ context: DaemonContext, _ path: String, _ response: HTTPResponse, isHead: Bool = false
+  _ connection: OpaquePointer, _ context: DaemonContext, _ request: HTTPRequest, _ path: String,
+  _ response: HTTPResponse
 ) -> MHD_Result {
-  var response = response
-  // The library would end a chunked body even where none may be sent, and the client would take that for the next answer.
-  if isHead, case .chunks = response.body { response.body = .bytes([]) }
-  guard let made = unsafe makeResponse(response) else { return CMicroHTTPD_result(0) }
+  let key = UInt(bitPattern: connection)
+  let made: OpaquePointer?
+  if request.method == "HEAD", case .chunks = response.body {
+    unsafe made = unsafe makeHeadOfStream()
+  } else {
+    unsafe made = unsafe makeResponse(response) { context.clientTook(key, bytes: $0) }
+  }
+  guard let made = unsafe made else { return CMicroHTTPD_result(0) }
   unsafe MHD_add_response_header(made, "Content-Type", response.contentType)
   for field in response.headers { unsafe MHD_add_response_header(made, field.name, field.value) }
   context.observer(path, response.status)
-  context.requestArrived(UInt(bitPattern: connection))
+  context.answerBegan(key)
   return unsafe CMicroHTTPD_answer(connection, UInt32(clamping: response.status), made)
 }
 

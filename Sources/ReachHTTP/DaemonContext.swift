@@ -12,13 +12,6 @@ final class DaemonContext: Sendable {
   let listener: ListenAddress
   private let state: LoopConfined<State>
 
-  private struct Connection {
-    var socket: Int32
-    /// When it began, or when its last request had been answered.
-    var waitingSince: Instant
-    var isBusy = false
-  }
-
   /// A request that waits for its answer. Its connection is suspended, so the library does not end it.
   @safe
   private struct Promise {
@@ -28,8 +21,7 @@ final class DaemonContext: Sendable {
   }
 
   private struct State {
-    /// By the address of the library's own record, which is all that tells connections apart.
-    var connections: [UInt: Connection] = [:]
+    var table: ConnectionTable
     var ended = 0
     var promises: [UInt64: Promise] = [:]
     var nextPromise: UInt64 = 0
@@ -41,6 +33,10 @@ final class DaemonContext: Sendable {
     var isStopped = false
   }
 
+  /// What the kernel may hold of an answer that is not read: enough to keep a path of 100 ms busy, and a bound on what
+  /// many slow readers cost. Left to itself it would grow to 4 MiB each (net.ipv4.tcp_wmem, tcp(7)).
+  private static let sendBuffer: Int32 = 128 * 1024
+
   init(
     on loop: EventLoop, routes: HTTPRoutes, limits: HTTPLimits, observer: @escaping HTTPServer.Observer,
     listener: ListenAddress
@@ -50,33 +46,40 @@ final class DaemonContext: Sendable {
     self.limits = limits
     self.observer = observer
     self.listener = listener
-    state = LoopConfined(State(), on: loop)
+    state = LoopConfined(State(table: ConnectionTable(limits: limits)), on: loop)
   }
 
   /// How many requests have arrived whole and are being answered.
-  var activeRequests: Int { state.withState { $0.connections.values.count(where: \.isBusy) } }
+  var activeRequests: Int { state.withState { $0.table.answers } }
 
   /// How many connections have come to their end.
   var endedConnections: Int { state.withState { $0.ended } }
 
   func connectionBegan(_ key: UInt, socket: Int32) {
-    state.withState { $0.connections[key] = Connection(socket: socket, waitingSince: loop.now()) }
+    if case .unix = listener {} else { limitSendBuffer(of: socket) }
+    let idle = state.withState { $0.table.began(key, socket: socket, at: loop.now()) }
+    // The library sees the end of the stream and closes.
+    if let idle { _ = shutdown(idle, Int32(SHUT_RDWR)) }
   }
 
   func connectionEnded(_ key: UInt) {
     state.withState { state in
-      state.connections[key] = nil
+      state.table.ended(key)
       state.ended &+= 1
     }
   }
 
-  func requestArrived(_ key: UInt) { state.withState { $0.connections[key]?.isBusy = true } }
+  func requestBegan(_ key: UInt) { state.withState { $0.table.requestBegan(key, at: loop.now()) } }
 
-  func requestEnded(_ key: UInt) {
-    state.withState { state in
-      state.connections[key]?.isBusy = false
-      state.connections[key]?.waitingSince = loop.now()
-    }
+  func answerBegan(_ key: UInt) { state.withState { $0.table.answerBegan(key, at: loop.now()) } }
+
+  func clientTook(_ key: UInt, bytes: Int) { state.withState { $0.table.took(key, bytes: bytes) } }
+
+  func requestEnded(_ key: UInt) { state.withState { $0.table.requestEnded(key, at: loop.now()) } }
+
+  private func limitSendBuffer(of socket: Int32) {
+    var size = Self.sendBuffer
+    _ = unsafe setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
   }
 
   // MARK: Late answers
@@ -100,7 +103,7 @@ final class DaemonContext: Sendable {
       unsafe MHD_suspend_connection(connection)
       state.promises[number] = unsafe Promise(
         connection: connection, incoming: incoming, due: loop.now().advanced(by: limits.reply))
-      state.connections[UInt(bitPattern: connection)]?.isBusy = true
+      state.table.answerPromised(UInt(bitPattern: connection))
       return nil
     }
   }
@@ -126,10 +129,9 @@ final class DaemonContext: Sendable {
 
   // MARK: Slow clients
 
-  /// The library's own timeout starts anew with every byte, so that a client could hold a connection for ever by sending
-  /// one now and then. Connections without a whole request for too long are therefore looked for and shut.
+  /// Looks for connections that have had their time, from now on until `stopSweeping`.
   func startSweeping() {
-    let pause = max(.milliseconds(50), limits.request / 4)
+    let pause = max(.milliseconds(20), min(limits.request, limits.answerPeriod, limits.idle, limits.reply) / 4)
     state.withState { state in
       guard !state.isStopped else { return }
       state.timer = loop.schedule(at: loop.now().advanced(by: pause)) { [weak self] in self?.sweep() }
@@ -146,12 +148,11 @@ final class DaemonContext: Sendable {
 
   private func sweep() {
     breakPromises(dueBy: loop.now(), .text("no answer in time\n", status: 504))
-    let limit = loop.now().advanced(by: .zero - limits.request)
-    state.withState { state in
-      for connection in state.connections.values where !connection.isBusy && connection.waitingSince < limit {
-        // The library sees the end of the stream and closes.
-        _ = shutdown(connection.socket, Int32(SHUT_RDWR))
-      }
+    for socket in state.withState({ $0.table.overdue(at: loop.now()) }) {
+      // What has not been read is of no use any more: the kernel need not go on to offer it (socket(7)).
+      var forget = linger(l_onoff: 1, l_linger: 0)
+      _ = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &forget, socklen_t(MemoryLayout<linger>.size))
+      _ = shutdown(socket, Int32(SHUT_RDWR))
     }
     startSweeping()
   }

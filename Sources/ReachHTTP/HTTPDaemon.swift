@@ -37,8 +37,8 @@ final class HTTPDaemon: Sendable {
     let number = socket.release()
     let idle = UInt32(clamping: (max(0, limits.idle.nanoseconds) + 999_999_999) / 1_000_000_000)
     let handle = unsafe CMicroHTTPD_start(
-      number, limits.headerBytes, limits.connections, idle, answerRequest, forgetRequest, noteConnection,
-      Unmanaged.passUnretained(context).toOpaque())
+      number, limits.headerBytes, limits.connections, limits.connectionsPerAddress, idle, answerRequest, noteRequest,
+      forgetRequest, noteConnection, Unmanaged.passUnretained(context).toOpaque())
     guard let handle = unsafe handle else {
       let failure = SystemError.current("MHD_start_daemon")
       _ = Glibc.close(number)

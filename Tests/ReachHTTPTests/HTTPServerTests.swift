@@ -109,20 +109,24 @@ final class Answers: Sendable {
     #expect(get.text == "hello nobody -\n")
   }
 
-  @Test("HEAD of a body in chunks has no body either, and the next answer is read rightly", .timeLimit(.minutes(1)))
-  func headOfChunks() async throws {
-    let (head, next) = try await withEventLoop { loop in
-      let server = try Self.start(loop)
+  @Test(
+    "HEAD of a body in chunks has the header of GET, no body and no length that would be wrong",
+    .timeLimit(.minutes(1)), arguments: ["HTTP/1.1", "HTTP/1.0"])
+  func headOfChunks(version: String) async throws {
+    let taken = Counter()
+    let bytes = try await withEventLoop { loop in
+      let server = try Self.start(loop, routes: Self.routes(taken))
       var client = try await TestClient(to: server.addresses[0], on: loop)
-      try await client.send("HEAD /numbers HTTP/1.1\r\nHost: a\r\n\r\n")
-      let head = try await client.reply(toHead: true)
-      try await client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
-      let next = try await client.reply()
+      try await client.send("HEAD /numbers \(version)\r\nHost: a\r\nConnection: keep-alive\r\n\r\n")
+      let bytes = try await client.receiveToEnd()
       await server.stop(by: loop.now())
-      return (head, next)
+      return bytes
     }
-    #expect(head.status == 200 && head.headers["content-type"] == "application/octet-stream")
-    #expect(next.status == 200 && next.text == "hello nobody -\n")
+    let head = String(decoding: bytes, as: UTF8.self).lowercased()
+    #expect(head.hasPrefix("http/1.1 200 ok\r\n") && head.hasSuffix("\r\n\r\n"))
+    #expect(head.split(separator: "\r\n").contains("content-type: application/octet-stream"))
+    #expect(!head.contains("content-length") && head.split(separator: "\r\n\r\n").count == 1)
+    #expect(taken.value == 0)
   }
 
   @Test("a file that is no socket stays where a Unix socket should be", .timeLimit(.minutes(1)))
@@ -203,16 +207,18 @@ final class Answers: Sendable {
 
   @Test("a header larger than the limit is refused", .timeLimit(.minutes(1)))
   func largeHeader() async throws {
+    let limits = HTTPLimits()
     let reply = try await withEventLoop { loop in
-      let server = try Self.start(loop)
-      let filler = String(repeating: "f", count: 100_000)
+      let server = try Self.start(loop, limits: limits)
+      // No more than the server reads: what it leaves unread makes the kernel reset the connection and lose the answer.
+      let filler = String(repeating: "f", count: limits.headerBytes)
       var client = try await TestClient(to: server.addresses[0], on: loop)
-      try? await client.send("GET /hello HTTP/1.1\r\nHost: a\r\nX-Filler: \(filler)\r\n\r\n")
+      try await client.send("GET /hello HTTP/1.1\r\nHost: a\r\nX-Filler: \(filler)")
       let reply = try await client.receiveToEnd()
       await server.stop(by: loop.now())
       return String(decoding: reply, as: UTF8.self)
     }
-    #expect(reply.isEmpty || reply.hasPrefix("HTTP/1.1 431") || reply.hasPrefix("HTTP/1.1 413"))
+    #expect(reply.hasPrefix("HTTP/1.1 431"))
   }
 
   @Test(
@@ -357,21 +363,6 @@ final class Answers: Sendable {
     }
     #expect(whole == 8_000_000)
     #expect(cut < 8_000_000)
-  }
-
-  @Test("a client that never ends its request is cut off", .timeLimit(.minutes(1)))
-  func slowClient() async throws {
-    let rest = try await withEventLoop { loop in
-      var limits = HTTPLimits()
-      limits.request = .milliseconds(100)
-      let server = try Self.start(loop, limits: limits)
-      var client = try await TestClient(to: server.addresses[0], on: loop)
-      try await client.send("GET /hello HTTP/1.1\r\nHost: a\r\nX-")
-      let rest = try await client.receiveToEnd()
-      await server.stop(by: loop.now())
-      return rest
-    }
-    #expect(!String(decoding: rest, as: UTF8.self).hasPrefix("HTTP/1.1 200"))
   }
 
   @Test("more connections than the limit are served in their turn", .timeLimit(.minutes(1)))

@@ -22,8 +22,10 @@ struct TestClient: ~Copyable {
     var text: String { String(decoding: body, as: UTF8.self) }
   }
 
-  /// Connects. A small receive buffer makes the kernel push back early.
-  init(to address: ListenAddress, on loop: EventLoop, receiveBuffer: Int32? = nil) async throws {
+  /// Connects. A small receive buffer makes the kernel push back early; `source` is the address to come from.
+  init(
+    to address: ListenAddress, on loop: EventLoop, receiveBuffer: Int32? = nil, source: IPAddress? = nil
+  ) async throws {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let family =
       switch address {
@@ -35,6 +37,7 @@ struct TestClient: ~Copyable {
     if var size = receiveBuffer {
       _ = unsafe setsockopt(made.number, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
+    if let source { try Socket(number: made.number).bind(to: SocketAddress(source, port: 0)) }
     let number = made.number
     let code = Self.connect(number, to: address)
     guard code == 0 || errno == EINPROGRESS else { throw Failure(what: "connect: \(errno)") }
