@@ -40,6 +40,7 @@ let package = Package(
     system("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
     system("CCares", "libcares", apt: "libc-ares-dev"),
     system("CIDN2", "libidn2", apt: "libidn2-dev"),
+    system("CZlib", "zlib", apt: "zlib1g-dev"),
     system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
     .target(name: "CReachBuild", cSettings: [.define("REACHD_REVISION", to: "\"\(revision)\"")]),
     module("ReachConfig", ["CYAML", "CIDN2"]),
@@ -49,7 +50,7 @@ let package = Package(
     module("ReachMetrics"),
     module("ReachLog"),
     module("ReachState", ["CSQLite"]),
-    module("ReachHTTP", ["CMicroHTTPD"]),
+    module("ReachHTTP", ["CMicroHTTPD", "CZlib"]),
     module(
       "ReachAgent",
       [

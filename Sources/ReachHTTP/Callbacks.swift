@@ -113,6 +113,7 @@ private func answer(
   _ connection: OpaquePointer, _ context: DaemonContext, _ request: HTTPRequest, _ path: String,
   _ response: HTTPResponse
 ) -> MHD_Result {
+  let response = response.coded(for: request)
   let key = UInt(bitPattern: connection)
   let made: OpaquePointer?
   if request.method == "HEAD", case .chunks = response.body {

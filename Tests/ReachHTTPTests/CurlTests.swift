@@ -39,6 +39,17 @@ struct CurlTests {
     #expect(result == "413 0")
   }
 
+  @Test("curl --compressed gets gzip and unpacks it")
+  func compressed() async throws {
+    let folder = try TestFolder()
+    let file = folder.path + "/body"
+    let result = try await Curl.run(
+      ["--compressed", "--output", file], "/chunks", reporting: "%{http_code} %header{content-encoding}",
+      routes: GzipTests.routes(size: 1_000_000))
+    #expect(result == "200 gzip")
+    #expect(try Array(textOfFile(file).utf8) == Lines.text(1_000_000))
+  }
+
   @Test("a Unix socket is served, and only its owner and group may connect")
   func unixSocket() async throws {
     let folder = try TestFolder()
@@ -66,8 +77,9 @@ enum Curl {
       let server = try HTTPServerTests.start(loop, routes: routes, on: [address])
       check()
       let base = server.addresses[0].url ?? "http://localhost/"
+      let output = options.contains("--output") ? [] : ["--output", "/dev/null"]
       let curl = try ChildProcess(
-        ["curl", "--silent", "--max-time", "20", "--output", "/dev/null", "--write-out", "%{stderr}" + report] + options
+        ["curl", "--silent", "--max-time", "20", "--write-out", "%{stderr}" + report] + output + options
           + [base + path.dropFirst()], on: loop)
       _ = try await curl.exitStatus()
       await server.stop(by: loop.now())
