@@ -57,6 +57,8 @@ public final class Agent: Sendable {
     guard let configuration = preparation.configuration else { throw AgentError("the configuration has errors") }
     // The configuration itself is not kept: at ten thousand targets it is most of what would be.
     file = preparation.file
+    // First: it changes the environment, which takes that there is no other thread.
+    let inherited = InheritedSockets.take()
     plugins = preparation.plugins
     warnings = preparation.problems.map(\.description)
     SignalWatch.ignoreBrokenPipes()
@@ -82,13 +84,15 @@ public final class Agent: Sendable {
       host.links.recheck()
       resolverFiles?.recheck()
     }
-    let endpoint = Endpoint(board: board, host: host, store: store) { [sink] in sink.dropped }
+    let effective = overrides.applied(to: configuration)
+    let endpoint = Endpoint(
+      board: board, host: host, store: store, configuration: effective.kept(preparation.plugins)
+    ) { [sink] in sink.dropped }
     server = HTTPServer(on: loop, routes: endpoint.routes) { [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }
     }
-    let addresses = overrides.listen.isEmpty ? configuration.listen : overrides.listen
     do {
-      try server.listen(on: addresses.map(ReachHTTP.ListenAddress.init))
+      try server.listen(on: Self.addresses(effective, overrides, inherited, log))
     } catch {
       throw AgentError("\(error)")
     }

@@ -12,6 +12,8 @@ struct Endpoint: Sendable {
   let board: TargetBoard
   let host: ProbeHost
   let store: StateStore
+  /// The effective configuration; nil when there was no memory to keep it.
+  let configuration: KeptText?
   let droppedLogLines: @Sendable () -> UInt64
 
   var routes: HTTPRoutes {
@@ -32,6 +34,10 @@ struct Endpoint: Sendable {
       return HTTPResponse(contentType: "application/json", body: .chunks(list))
     }
     routes.add("/api/v1/transitions", later: transitions)
+    routes.add("/config") { _ in
+      guard let configuration else { return .text("there was no memory to keep the configuration\n", status: 503) }
+      return HTTPResponse(contentType: "text/plain; charset=utf-8", body: configuration.body)
+    }
     return routes
   }
 

@@ -84,7 +84,7 @@ struct ListenSocket: ~Copyable {
     if flags >= 0 { _ = fcntl(number, F_SETFL, flags | O_NONBLOCK) }
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     let descriptor = Descriptor(owning: number)
-    let bound = boundPort(descriptor).map { ListenAddress.anyAddress(port: $0) } ?? .descriptor(number)
+    let bound = boundAddress(number)
     return ListenSocket(descriptor, bound: bound)
   }
 
@@ -142,6 +142,27 @@ struct ListenSocket: ~Copyable {
         unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
+  }
+
+  /// Where an inherited socket listens, as far as that can be written.
+  private static func boundAddress(_ number: Int32) -> ListenAddress {
+    if let local = Socket(number: number).localAddress {
+      let isAny = local.address.isUnspecified
+      return isAny ? .anyAddress(port: local.port) : .address(local.address, port: local.port)
+    }
+    return boundPath(number).map { .unix(path: $0) } ?? .descriptor(number)
+  }
+
+  /// The path of a Unix socket; nil for one without a file.
+  private static func boundPath(_ number: Int32) -> String? {
+    var address = sockaddr_un()
+    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(number, $0, &length) }
+    }
+    guard code == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+    let path = unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0.prefix { $0 != 0 }) }
+    return path.isEmpty ? nil : String(decoding: path, as: UTF8.self)
   }
 
   /// nil for a Unix socket.
