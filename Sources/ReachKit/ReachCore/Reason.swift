@@ -200,17 +200,20 @@ public enum Reason: Hashable, Sendable, CustomStringConvertible {
 public struct LocalFault: Error, Hashable, Sendable {
   /// What the target's reason becomes: one of the `local` layer.
   public let reason: Reason
-  /// For people: what was being done and what would help; empty when the reason says it all.
+  /// For people: what was being done, or which setting cannot be had; empty when the reason says it all.
   public let detail: String
+  /// For people: what would mend it; empty when that is not known.
+  public let remedy: String
 
   /// A fault with a reason of the local layer.
-  public init(_ reason: Reason, detail: String = "") {
+  public init(_ reason: Reason, detail: String = "", remedy: String = "") {
     self.reason = reason
     self.detail = detail
+    self.remedy = remedy
   }
 
   /// The fault of an errno, met while doing what `detail` says.
-  public init(errno number: Int32, detail: String = "") {
-    self.init(.probeError(FaultCode(errno: number)), detail: detail)
+  public init(errno number: Int32, detail: String = "", remedy: String = "") {
+    self.init(.probeError(FaultCode(errno: number)), detail: detail, remedy: remedy)
   }
 }

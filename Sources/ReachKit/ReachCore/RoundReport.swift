@@ -92,12 +92,15 @@ public struct ProbeRun: Hashable, Sendable {
   public var outcome: ProbeOutcome
   /// How long it took; nil when it did not run. By the kernel's measure where the evidence carries one.
   public var duration: Duration?
+  /// What else there is to know of it, such as `dns_stale` where the resolver failed and an older answer stands in.
+  public var detail: Reason?
 
   /// A run.
-  public init(probe: String, outcome: ProbeOutcome, duration: Duration? = nil) {
+  public init(probe: String, outcome: ProbeOutcome, duration: Duration? = nil, detail: Reason? = nil) {
     self.probe = probe
     self.outcome = outcome
     self.duration = duration
+    self.detail = detail
   }
 }
 

@@ -50,13 +50,23 @@ public final class ProbeHost: Sendable {
   public let netlink: NetlinkSession
   /// The addresses that stand for the two halves of the IPv4 space, for default targets. Nothing is sent to them.
   public let defaultPath: [IPAddress]
+  /// The sockets that probes may open beside the one that each round is entitled to at a time: a backend that wants to
+  /// try several things side by side takes them from here, and does with fewer when there are none.
+  public let connections: SocketAllowance
+  /// The sockets that are kept open from one round to the next, such as those to name servers.
+  public let keptSockets: SocketAllowance
 
-  /// A host.
-  public init(loop: EventLoop, links: LinkMonitor, netlink: NetlinkSession, defaultPath: [IPAddress]) {
+  /// A host. Without allowances nothing but the kernel bounds how many sockets are open.
+  public init(
+    loop: EventLoop, links: LinkMonitor, netlink: NetlinkSession, defaultPath: [IPAddress],
+    connections: SocketAllowance? = nil, keptSockets: SocketAllowance? = nil
+  ) {
     self.loop = loop
     self.links = links
     self.netlink = netlink
     self.defaultPath = defaultPath
+    self.connections = connections ?? SocketAllowance(on: loop)
+    self.keptSockets = keptSockets ?? SocketAllowance(on: loop)
   }
 }
 
