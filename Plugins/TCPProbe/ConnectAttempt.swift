@@ -49,9 +49,7 @@ struct ConnectAttempt {
       return .pending(attempt)
     } catch {
       socket.close()
-      if error.code.errno == EPERM, let remedy = remedy(for: error.call) {
-        throw LocalFault(.probeError(error.code), detail: "\(error): \(remedy)")
-      }
+      if let fault = error.permissionFault() { throw fault }
       return .finished(TCPFinding(ConnectOutcome.immediate(error.code, isRouteFine: entry.route != .unknown)))
     }
   }
@@ -110,15 +108,6 @@ struct ConnectAttempt {
     if whileConnecting, queued == nil, entry.route != .local { return nil }
     guard let code = socket.takeError() ?? queued?.code else { return nil }
     return ConnectOutcome.later(code, icmp: queued?.icmp)
-  }
-
-  private static func remedy(for call: StaticName) -> String? {
-    switch call {
-    case "setsockopt(SO_MARK)": "source.mark needs CAP_NET_ADMIN"
-    case "setsockopt(SO_BINDTODEVICE)": "source.interface needs CAP_NET_RAW on this kernel"
-    case "connect": "a security policy of this host (a cgroup's BPF program, seccomp or an LSM) forbids it"
-    default: nil
-    }
   }
 }
 
