@@ -2,6 +2,7 @@ internal import CCares
 internal import Glibc
 internal import ReachCore
 internal import ReachIO
+internal import ReachProbe
 
 /// What tells one channel from another.
 struct ChannelKey: Hashable, Sendable {
@@ -35,9 +36,10 @@ final class Channel {
 
   /// Opens a channel; no socket yet. Throws a fault when c-ares has no memory.
   init(
-    key: ChannelKey, number: UInt64, loop: EventLoop, onReady: @escaping @Sendable (Int32, Readiness) -> Void
+    key: ChannelKey, number: UInt64, loop: EventLoop, allowance: SocketAllowance,
+    onReady: @escaping @Sendable (Int32, Readiness) -> Void
   ) throws(LocalFault) {
-    core = ChannelCore(key: key, number: number, loop: loop, onReady: onReady)
+    core = ChannelCore(key: key, number: number, loop: loop, allowance: allowance, onReady: onReady)
     unsafe functions = .allocate(capacity: 1)
     unsafe functions.initialize(to: SocketFunctions.table)
     var settings = unsafe CCares_settings()

@@ -2,6 +2,7 @@ internal import CCares
 internal import Glibc
 internal import ReachCore
 internal import ReachIO
+internal import ReachProbe
 
 /// What the functions that c-ares calls work on: one channel's sockets and open queries. Touched on the loop alone.
 final class ChannelCore {
@@ -25,7 +26,11 @@ final class ChannelCore {
   /// Replies to queries of this channel, of whatever kind.
   private(set) var received = 0
 
+  /// Whether a socket was wanted since c-ares was entered, and there was none to be had from the allowance.
+  private(set) var isShort = false
+
   private let loop: EventLoop
+  private let allowance: SocketAllowance
   private let onReady: @Sendable (Int32, Readiness) -> Void
   private var sockets: [Socket] = []
 
@@ -36,8 +41,10 @@ final class ChannelCore {
   }
 
   init(
-    key: ChannelKey, number: UInt64, loop: EventLoop, onReady: @escaping @Sendable (Int32, Readiness) -> Void
+    key: ChannelKey, number: UInt64, loop: EventLoop, allowance: SocketAllowance,
+    onReady: @escaping @Sendable (Int32, Readiness) -> Void
   ) {
+    self.allowance = allowance
     self.key = key
     self.number = number
     self.loop = loop
@@ -45,7 +52,10 @@ final class ChannelCore {
   }
 
   /// To be called before c-ares is entered.
-  func prepare() { lastError = nil }
+  func prepare() {
+    lastError = nil
+    isShort = false
+  }
 
   /// Notes the errno of this moment as that of `call`.
   func fail(_ call: StaticName) { fail(.current(call)) }
@@ -128,6 +138,22 @@ final class ChannelCore {
 
   // MARK: Sockets
 
+  /// A new socket, within the allowance; -1 when there is none to be had, with the reason noted.
+  func open(family: Int32, type: Int32) -> Int32 {
+    guard allowance.take(upTo: 1) == 1 else {
+      isShort = true
+      fail(SystemError("socket", FaultCode(errno: EMFILE)))
+      return -1
+    }
+    let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(family, type | flags, 0)
+    if descriptor < 0 {
+      fail("socket")
+      allowance.giveBack(1)
+    }
+    return descriptor
+  }
+
   /// The sockets that are read from: a UDP socket always, a TCP socket once it is no longer being connected.
   var readDescriptors: [Int32] { sockets.filter { $0.interest == .readable }.map(\.descriptor) }
 
@@ -169,6 +195,8 @@ final class ChannelCore {
       var option = linger(l_onoff: 1, l_linger: 0)
       _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
-    return Glibc.close(descriptor)
+    let result = Glibc.close(descriptor)
+    allowance.giveBack(1)
+    return result
   }
 }

@@ -1,11 +1,13 @@
 internal import ReachCore
 internal import ReachIO
+internal import ReachProbe
 
 /// The channels: one in use for each server and way of asking, and those that still end their last queries.
 ///
 /// A UDP socket serves many queries, which is what makes a query cheap. It is replaced when a server stays silent on
 /// it, when the kernel refuses to send on it (its local address may have gone), and after some hundreds of queries, so
-/// that neither a stale path nor a guessed port lasts. Touched on the loop alone.
+/// that neither a stale path nor a guessed port lasts. How many are open is bounded by an allowance that all pools of
+/// the process share. Touched on the loop alone.
 struct ChannelPool {
   /// A reply, and whom it concerns.
   struct Arrival {
@@ -22,13 +24,20 @@ struct ChannelPool {
   private static let mostQueriesPerSocket = 512
 
   private let loop: EventLoop
+  private let allowance: SocketAllowance
+  /// The number that the allowance knows this pool by.
+  private let holder: Int
   private var current: [ChannelKey: Channel] = [:]
   private var open: [UInt64: Channel] = [:]
   private var arrivals: [Arrival] = []
   private var arrivalsTaken = 0
   private var lastNumber: UInt64 = 0
 
-  init(loop: EventLoop) { self.loop = loop }
+  init(loop: EventLoop, allowance: SocketAllowance, holder: Int) {
+    self.loop = loop
+    self.allowance = allowance
+    self.holder = holder
+  }
 
   /// How many channels are open.
   var count: Int { open.count }
@@ -36,36 +45,76 @@ struct ChannelPool {
   /// Whether c-ares holds queries that nobody waits for.
   var needsSweep: Bool { open.values.contains { $0.core.held > $0.core.awaited } }
 
-  /// Sends a query. Returns nil when it could not even be tried; the reason arrives as its reply.
+  /// What came of sending a query.
+  enum Sending {
+    /// It is under way.
+    case sent(Exchange)
+    /// It could not even be tried; the reason arrives as its reply.
+    case failed
+    /// It has to wait until a socket is given back.
+    case deferred
+  }
+
+  /// Sends a query.
   mutating func send(
     _ order: Resolution.Order, for job: UInt64, to key: ChannelKey, handler: HandlerMaker
-  ) -> Exchange? {
-    for isLastTry in [false, true] {
+  ) -> Sending {
+    var isLastTry = false
+    var hasMadeRoom = false
+    while true {
       let channel: Channel
       do throws(LocalFault) {
         channel = try self.channel(for: key, handler: handler)
       } catch {
         add(.fault(error), order, job, key.server)
-        return nil
+        return .failed
       }
       let isReused = channel.sent > 0
       let exchange = Exchange(job: job, order: order, channel: channel.core)
       channel.send(exchange)
       guard exchange.isDone else {
         collect(channel)
-        return exchange
+        return .sent(exchange)
       }
-      if isReused, !isLastTry, key.transport == .udp {
-        // What the old socket said of this query is not believed.
-        let kept = channel.core.takeArrivals().filter { $0.exchange !== exchange }
-        for arrival in kept { add(arrival.reply, arrival.exchange) }
-        retire(channel)
-        continue
+      if channel.core.isShort {
+        dismiss(exchange, of: channel)
+        if !hasMadeRoom, makeRoom(keeping: channel) {
+          hasMadeRoom = true
+          continue
+        }
+        allowance.wait(as: holder)
+        return .deferred
       }
-      collect(channel)
-      return nil
+      guard isReused, !isLastTry, key.transport == .udp else {
+        collect(channel)
+        return .failed
+      }
+      // What the old socket said of this query is not believed.
+      dismiss(exchange, of: channel)
+      retire(channel)
+      isLastTry = true
     }
-    return nil
+  }
+
+  /// Takes what has come in on the channel but what concerns that query.
+  private mutating func dismiss(_ exchange: Exchange, of channel: Channel) {
+    for arrival in channel.core.takeArrivals() where arrival.exchange !== exchange {
+      add(arrival.reply, arrival.exchange)
+    }
+  }
+
+  /// Closes sockets that nobody waits for an answer on, here or elsewhere. Returns whether there are free ones then.
+  private mutating func makeRoom(keeping channel: Channel) -> Bool {
+    closeIdle(but: channel)
+    return allowance.free > 0 || allowance.reclaim(for: holder)
+  }
+
+  /// Closes every socket that nobody waits for an answer on.
+  mutating func closeIdle(but kept: Channel? = nil) {
+    for channel in open.values where channel !== kept && channel.core.awaited == 0 {
+      if current[channel.core.key] === channel { current[channel.core.key] = nil }
+      open[channel.number] = nil
+    }
   }
 
   /// Lets c-ares work on a socket.
@@ -99,7 +148,7 @@ struct ChannelPool {
   /// The query has stayed unanswered: when nothing has come since it was sent, its socket is replaced.
   mutating func suspect(_ exchange: Exchange) {
     let core = exchange.channel
-    guard core.key.transport == .udp, core.received == exchange.receivedBefore else { return }
+    guard core.key.transport == .udp, core.received == exchange.receivedBefore, allowance.free > 0 else { return }
     if let channel = current[core.key], channel.core === core { retire(channel) }
   }
 
@@ -130,7 +179,8 @@ struct ChannelPool {
       retire(channel)
     }
     lastNumber += 1
-    let channel = try Channel(key: key, number: lastNumber, loop: loop, onReady: handler(lastNumber))
+    let channel = try Channel(
+      key: key, number: lastNumber, loop: loop, allowance: allowance, onReady: handler(lastNumber))
     current[key] = channel
     open[lastNumber] = channel
     return channel

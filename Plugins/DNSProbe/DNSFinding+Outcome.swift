@@ -2,7 +2,7 @@ internal import ReachCore
 
 extension DNSFinding {
   /// More addresses than this are not probed.
-  static let mostAddresses = 16
+  static let mostAddresses = 64
 
   /// The finding that an outcome comes to; without servers and attempts, which the caller knows.
   init(_ outcome: Resolution.Outcome, families: [IPAddress.Family]) {
@@ -31,15 +31,15 @@ extension DNSFinding {
     (family == .ipv4 ? ipv4 : ipv6).map(Self.isTransientOrFault) ?? false
   }
 
-  /// The addresses in the order to be tried: IPv6 before IPv4, each as the server gave them, none twice, and at most
-  /// sixteen, of which the smaller family keeps up to eight.
+  /// The addresses in the order to be tried: IPv6 before IPv4, each by value, none twice, and at most 64, of which the
+  /// smaller family keeps up to half.
+  ///
+  /// Servers turn the order of their answers from one to the next. Here it is the same whatever they do, so that the
+  /// address that decides, and which are left out of too many, change only when the set of addresses does.
   static func ordered(_ addresses: [IPAddress]) -> [IPAddress] {
-    var unique: [IPAddress.Family: [IPAddress]] = [:]
-    for address in addresses where unique[address.family]?.contains(address) != true {
-      unique[address.family, default: []].append(address)
-    }
-    let ipv6 = unique[.ipv6] ?? []
-    let ipv4 = unique[.ipv4] ?? []
+    let unique = Set(addresses).sorted { ($0.high, $0.low, $0.zone ?? "") < ($1.high, $1.low, $1.zone ?? "") }
+    let ipv6 = unique.filter { $0.family == .ipv6 }
+    let ipv4 = unique.filter { $0.family == .ipv4 }
     let keptIPv6 = max(mostAddresses / 2, mostAddresses - ipv4.count)
     let first = ipv6.prefix(keptIPv6)
     return Array(first) + ipv4.prefix(mostAddresses - first.count)

@@ -13,7 +13,7 @@ public struct DNSProbe: ProbeBackend {
     name: "dns", layer: .dns, version: "0.1.0", summary: "resolves the target's name with c-ares",
     options: DNSOptions.declarations
   ) { (values, host) throws(OptionError) in
-    DNSProbe(resolver: Resolver(options: try DNSOptions(values), loop: host.loop))
+    DNSProbe(resolver: Resolver(options: try DNSOptions(values), loop: host.loop, sockets: host.keptSockets))
   }
 
   init(resolver: Resolver) { self.resolver = resolver }

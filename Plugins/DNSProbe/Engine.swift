@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ReachCore
 internal import ReachIO
 internal import ReachProbe
@@ -19,12 +20,14 @@ final class Engine {
   private var channels: ChannelPool
   private var lastNumber: UInt64 = 0
   private var isSweepScheduled = false
+  /// Queries that wait for a socket, in order; none of a job that has ended.
+  private var deferred: [(job: UInt64, order: Resolution.Order)] = []
 
-  init(options: DNSOptions, paths: SystemFiles.Paths, loop: EventLoop) {
+  init(options: DNSOptions, paths: SystemFiles.Paths, loop: EventLoop, allowance: SocketAllowance, holder: Int) {
     self.loop = loop
     self.options = options
     files = SystemFiles(paths: paths)
-    channels = ChannelPool(loop: loop)
+    channels = ChannelPool(loop: loop, allowance: allowance, holder: holder)
   }
 
   /// A number that was never given before.
@@ -211,6 +214,7 @@ final class Engine {
     if jobsByKey[job.key] === job { jobsByKey[job.key] = nil }
     channels.abandon(job.exchanges)
     job.exchanges = []
+    if !deferred.isEmpty { deferred.removeAll { $0.job == job.number } }
     guard channels.needsSweep, !isSweepScheduled else { return }
     isSweepScheduled = true
     let due = loop.now().advanced(by: .milliseconds(Int64(Channel.timeoutMilliseconds) + 100))
@@ -242,16 +246,40 @@ final class Engine {
       job.note(
         "asking \(server) for \(order.question.name) \(order.question.typeName) over \(order.query.transport.rawValue)"
           + (order.query.usesEDNS ? "" : ", without EDNS") + (order.query.attempt == 0 ? "" : ", again"))
-      let key = ChannelKey(
-        server: server, transport: order.query.transport, usesEDNS: order.query.usesEDNS, source: job.key.source)
-      let exchange = channels.send(order, for: job.number, to: key) { [weak resolver] number in
-        { resolver?.ready(channel: number, $0, $1) }
-      }
-      guard let exchange else { continue }
-      job.exchanges.append(exchange)
-      job.attempts += 1
+      transmit(order, for: job)
     }
   }
+
+  private func transmit(_ order: Resolution.Order, for job: Job) {
+    let key = ChannelKey(
+      server: job.servers[order.query.server], transport: order.query.transport, usesEDNS: order.query.usesEDNS,
+      source: job.key.source)
+    let sending = channels.send(order, for: job.number, to: key) { [weak resolver] number in
+      { resolver?.ready(channel: number, $0, $1) }
+    }
+    switch sending {
+    case .sent(let exchange):
+      job.exchanges.append(exchange)
+      job.attempts += 1
+    case .failed: break
+    case .deferred:
+      job.note("the query waits for a descriptor")
+      deferred.append((job.number, order))
+    }
+  }
+
+  /// Sockets have been given back: the queries that wait for one are sent, as far as there are enough.
+  func sendDeferred() {
+    let waiting = deferred
+    deferred = []
+    for (number, order) in waiting {
+      if let job = jobs[number] { transmit(order, for: job) }
+    }
+    work()
+  }
+
+  /// Closes the sockets that nobody waits for an answer on: others need them more.
+  func closeIdleSockets() { channels.closeIdle() }
 
   /// Carries every reply that has come in to its job, and what that leads to, until there is none left.
   private func work() {
@@ -273,8 +301,12 @@ final class Engine {
     var finding = finding
     finding.servers = job.serversInOrder
     finding.attempts = job.attempts
+    if job.attempts == 0, finding.isTransientFailure, deferred.contains(where: { $0.job == job.number }) {
+      // Nobody was asked, so nobody has failed to answer.
+      finding.result = .fault(Self.noDescriptor)
+    }
     guard let known = cache.stale(job.key, at: now) else { return finding }
-    if finding.isTransientFailure {
+    if finding.isTransientFailure || finding.result == .fault(Self.noDescriptor) {
       finding.addresses = known.addresses
       finding.isStale = true
     } else if finding.isPartial {
@@ -285,6 +317,10 @@ final class Engine {
     }
     return finding
   }
+
+  private static let noDescriptor = LocalFault(
+    errno: EMFILE, detail: "no descriptor was free to ask a name server with",
+    remedy: "allow reachd more descriptors: LimitNOFILE= in its systemd unit")
 
   private func keep(_ finding: DNSFinding, of job: Job, at now: Instant) {
     guard isCurrent(job) else { return }

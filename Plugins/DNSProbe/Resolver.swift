@@ -8,12 +8,32 @@ final class Resolver: Sendable {
   private let options: DNSOptions
   private let engine: LoopConfined<Engine>
 
-  /// A resolver. Call it on the loop.
-  init(options: DNSOptions, loop: EventLoop, paths: SystemFiles.Paths = SystemFiles.Paths()) {
+  /// A resolver. Call it on the loop. Its sockets are taken from `sockets`; without that nothing bounds them.
+  init(
+    options: DNSOptions, loop: EventLoop, paths: SystemFiles.Paths = SystemFiles.Paths(),
+    sockets: SocketAllowance? = nil
+  ) {
     self.loop = loop
     self.options = options
-    engine = LoopConfined(Engine(options: options, paths: paths, loop: loop), on: loop)
+    let allowance = sockets ?? SocketAllowance(on: loop)
+    let reference = WeakReference(on: loop)
+    let holder = allowance.add(
+      SocketAllowance.Holder(
+        closeIdle: { reference.resolver?.engine.withState { $0.closeIdleSockets() } },
+        becameFree: { reference.resolver?.engine.withState { $0.sendDeferred() } }))
+    engine = LoopConfined(
+      Engine(options: options, paths: paths, loop: loop, allowance: allowance, holder: holder), on: loop)
     engine.withState { $0.resolver = self }
+    reference.point(to: self)
+  }
+
+  /// Leads to a resolver that is made after it.
+  private final class WeakReference: Sendable {
+    private struct State { weak var resolver: Resolver? }
+    private let state: LoopConfined<State>
+    init(on loop: EventLoop) { state = LoopConfined(State(), on: loop) }
+    var resolver: Resolver? { state.withState { $0.resolver } }
+    func point(to resolver: Resolver) { state.withState { $0.resolver = resolver } }
   }
 
   /// What resolution of the name says, at the deadline at the latest. Call it from a task on the loop.

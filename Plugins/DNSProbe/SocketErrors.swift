@@ -11,8 +11,8 @@ enum SocketErrors {
     switch error.call {
     case "socket": isUnreachable = number == EAFNOSUPPORT
     // The device a target is bound to does not exist: the route probe says so better.
-    case "setsockopt": isUnreachable = number == ENODEV
-    case "bind": isUnreachable = false
+    case "setsockopt(SO_BINDTODEVICE)": isUnreachable = number == ENODEV
+    case "setsockopt(SO_MARK)", "bind": isUnreachable = false
     default: isUnreachable = isAboutThePath(number)
     }
     if isUnreachable { return .unreachable(error.code) }
@@ -20,6 +20,7 @@ enum SocketErrors {
       if number == ECONNRESET || number == EPIPE { return .closed }
       if number == ETIMEDOUT { return .timedOut }
     }
+    if let fault = error.permissionFault(for: "the name server \(server)") { return .fault(fault) }
     return .fault(LocalFault(errno: number, detail: "\(error.call.text) for the name server \(server)"))
   }
 

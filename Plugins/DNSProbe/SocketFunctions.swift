@@ -66,18 +66,14 @@ enum SocketFunctions {
 
   private static func open(family: Int32, type: Int32, context: UnsafeMutableRawPointer?) -> Int32 {
     guard let core = unsafe core(context) else { return -1 }
-    let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    let descriptor = socket(family, type | flags, 0)
-    guard descriptor >= 0 else {
-      core.fail("socket")
-      return -1
-    }
+    let descriptor = core.open(family: family, type: type)
+    guard descriptor >= 0 else { return -1 }
     if core.key.transport == .udp { ErrorQueue.enable(descriptor, family: core.key.server.address.family) }
     do throws(SystemError) {
       try SourceSocket.bind(descriptor, to: core.key.source, family: core.key.server.address.family)
     } catch {
       core.fail(error)
-      close(descriptor)
+      _ = core.close(descriptor)
       return -1
     }
     return descriptor

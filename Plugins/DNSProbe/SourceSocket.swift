@@ -7,16 +7,9 @@ internal import ReachIO
 enum SourceSocket {
   /// Binds to the device, the mark and the address of `source`. Throws what the first call that failed left.
   static func bind(_ descriptor: Int32, to source: SourceBinding, family: IPAddress.Family) throws(SystemError) {
-    if let interface = source.interface {
-      let result = unsafe interface.withCString { name in
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, socklen_t(interface.utf8.count))
-      }
-      if result != 0 { throw .current("setsockopt") }
-    }
-    if var mark = source.mark {
-      let result = unsafe setsockopt(descriptor, SOL_SOCKET, SO_MARK, &mark, socklen_t(MemoryLayout<UInt32>.size))
-      if result != 0 { throw .current("setsockopt") }
-    }
+    let socket = Socket(number: descriptor)
+    if let interface = source.interface { try socket.bindToDevice(interface) }
+    if let mark = source.mark { try socket.setMark(mark) }
     guard let address = source.address, address.family == family else { return }
     if try bind(descriptor, to: address) != 0 { throw .current("bind") }
   }

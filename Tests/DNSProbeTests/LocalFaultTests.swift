@@ -16,7 +16,8 @@ import Testing
     let server = Nameserver(address: .loopback)
     let unreachable: [(StaticName, Int32)] = [
       ("recv", ECONNREFUSED), ("connect", ENETUNREACH), ("connect", EHOSTUNREACH), ("connect", EACCES),
-      ("connect", EINVAL), ("send", ENETUNREACH), ("socket", EAFNOSUPPORT), ("setsockopt", ENODEV),
+      ("connect", EINVAL), ("send", ENETUNREACH), ("socket", EAFNOSUPPORT),
+      ("setsockopt(SO_BINDTODEVICE)", ENODEV),
     ]
     for (call, number) in unreachable {
       let reply = SocketErrors.reply(SystemError(call, FaultCode(errno: number)), server: server)
@@ -24,7 +25,7 @@ import Testing
     }
     let faults: [(StaticName, Int32)] = [
       ("socket", EMFILE), ("socket", ENFILE), ("socket", ENOBUFS), ("send", EPERM), ("send", ENOBUFS),
-      ("socket", EACCES), ("bind", EADDRNOTAVAIL), ("setsockopt", EPERM), ("epoll_ctl", ENOSPC),
+      ("socket", EACCES), ("bind", EADDRNOTAVAIL), ("setsockopt(SO_MARK)", EPERM), ("epoll_ctl", ENOSPC),
     ]
     for (call, number) in faults {
       guard case .fault(let fault) = SocketErrors.reply(SystemError(call, FaultCode(errno: number)), server: server)
