@@ -10,6 +10,8 @@ protocol KernelTables {
   func interfaceIndex(named name: String) -> Int32?
   /// The name of the interface of that index; empty when it is not known.
   func interfaceName(_ index: Int32) -> String
+  /// Whether IPv6 still looks whether another host has the address, which is on an interface of this host.
+  func isTentative(_ address: IPAddress) -> Bool
   /// Whether the neighbour's entry stands at NUD_FAILED: it was asked for and did not answer.
   func hasFailed(neighbour: IPAddress, on interface: Int32) -> Bool
 }
@@ -23,6 +25,8 @@ extension ProbeHost: KernelTables {
   }
 
   func interfaceName(_ index: Int32) -> String { links.finding(index: index)?.interface ?? "" }
+
+  func isTentative(_ address: IPAddress) -> Bool { netlink.ownAddress(address) == .tentative }
 
   func hasFailed(neighbour: IPAddress, on interface: Int32) -> Bool {
     netlink.neighbourState(interface: interface, address: neighbour)?.contains(.failed) ?? false

@@ -86,7 +86,10 @@ extension RouteInquiry {
     case .local:
       isSourceKnownLocal = true
       return nil
-    case .foreign: return RouteFinding(.refused(.localAddressMissing))
+    case .foreign:
+      // It is about to become usable, as bind(2) will say: that is no verdict yet.
+      if tables.isTentative(source) { return RouteFinding(.fault(FaultCode(errno: EADDRNOTAVAIL))) }
+      return RouteFinding(.refused(.localAddressMissing))
     case .fault(let code): return RouteFinding(.fault(code))
     }
   }

@@ -1,3 +1,4 @@
+internal import Glibc
 public import ReachCore
 internal import ReachIO
 public import ReachProbe
@@ -41,7 +42,11 @@ public struct RouteProbe: ProbeBackend {
     case .pair(let local, _):
       switch inquiry.locality(of: local) {
       case .local: if inquiry.source == nil { inquiry.bind(toOwn: local) }
-      case .foreign: return context.candidates.map { _ in RouteFinding(.refused(.localAddressMissing)) }
+      case .foreign:
+        let isTentative = local.family == .ipv6 && context.host.isTentative(local)
+        let decision: RouteFinding.Decision =
+          isTentative ? .fault(FaultCode(errno: EADDRNOTAVAIL)) : .refused(.localAddressMissing)
+        return context.candidates.map { _ in RouteFinding(decision) }
       case .fault(let code): return context.candidates.map { _ in RouteFinding(.fault(code)) }
       }
     case .linkLocal(let interface):

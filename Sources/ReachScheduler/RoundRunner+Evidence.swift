@@ -23,7 +23,9 @@ extension RoundRunner {
     let elapsed = host.loop.now().since(progress.probeStartedAt)
     switch (evidence, probe.layer) {
     case (.dns(let finding), .dns):
-      progress.runs.append(run(of: probe, finding.outcome, elapsed))
+      var run = run(of: probe, finding.outcome, elapsed)
+      if finding.isStale { run.detail = .dnsStale }
+      progress.runs.append(run)
       absorb(finding, into: &progress)
     case (.route(let findings), .route) where findings.count == count:
       progress.findings.replacePath(evidence)

@@ -14,12 +14,15 @@ public final class RoundRunner: Sendable {
   public let host: ProbeHost
 
   let probeSet: ProbeSet
+  /// Whether the target's sockets are bound to an IPv6 address.
+  let bindsIPv6: Bool
 
   /// A runner of these probes, given in any order. Probes that stand in their order already are kept as they are, so
   /// that targets with the same plan can share one array of it.
   public init(target: Target, probes: [PlannedProbe], host: ProbeHost) {
     self.target = target
     self.host = host
+    bindsIPv6 = Self.boundAddress(of: target)?.family == .ipv6
     let hasName = if case .host = target.kind { true } else { false }
     self.probes = Self.isInOrder(probes, hasName: hasName) ? probes : Self.inOrder(probes, hasName: hasName)
     probeSet = self.probes.reduce(into: ProbeSet()) { $0.insert(ProbeSet(layer: $1.layer)) }
@@ -71,6 +74,7 @@ public final class RoundRunner: Sendable {
       let candidates = Self.candidates(of: target.kind, defaultPath: host.defaultPath)
       $0.begin(probeSet, candidates: candidates, runs: probes.count, at: host.loop.now())
     }
+    if bindsIPv6 { await awaitSource(until: deadline, in: progress) }
     for index in probes.indices {
       await run(probes[index], until: deadline, into: progress, log: log)
       if Task.isCancelled { return }

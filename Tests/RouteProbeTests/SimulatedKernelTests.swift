@@ -122,6 +122,7 @@ struct SimulatedKernel: KernelTables {
   }
 
   func interfaceIndex(named name: String) -> Int32? { name == "eth0" ? 3 : nil }
+  func isTentative(_ address: IPAddress) -> Bool { false }
   func interfaceName(_ index: Int32) -> String { index == 3 ? "eth0" : "" }
   func hasFailed(neighbour: IPAddress, on interface: Int32) -> Bool { false }
 
