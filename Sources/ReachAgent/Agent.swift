@@ -65,15 +65,20 @@ public final class Agent: Sendable {
     do { loop = try EventLoop() } catch { throw AgentError("no event loop: \(error)") }
     isStopping = LoopConfined(false, on: loop)
     (sink, log) = try Self.logging(configuration.log, overrides, loop)
-    let host = try ProbeHost.open(configuration, on: loop)
+    let effective = overrides.applied(to: configuration)
+    let addresses = Self.addresses(effective, overrides, inherited, log)
+    let budget = DescriptorBudget.ofThisProcess(listeners: addresses.count)
+    let host = try ProbeHost.open(configuration, within: budget, on: loop)
     store = StateStore(
       directory: configuration.stateDirectory, targets: configuration.targets.map(\.target), on: loop
     ) { [log] in log.log(.selfCheck(check: "state", problem: $0.problem, remedy: $0.remedy)) }
     board = TargetBoard(
       try Self.watched(configuration, preparation.plugins, host, store.takeRestored()),
       agent: Self.series(of: preparation), loop: loop, log: log, store: store, onReady: StartupMemory.release)
-    scheduler = Scheduler(loop: loop, settings: Self.schedulerSettings(), onLookEnd: { [board] in board.lookEnded() }) {
-      [board] tag, event in board.observe(tag, event)
+    scheduler = Scheduler(
+      loop: loop, settings: Self.schedulerSettings(within: budget), onLookEnd: { [board] in board.lookEnded() }
+    ) { [board] tag, event in
+      board.observe(tag, event)
     }
     host.links.onChange { [scheduler, log] change in
       if let resync = change.resyncDuration { log.log(.netlinkOverrun(resync: resync)) }
@@ -84,15 +89,14 @@ public final class Agent: Sendable {
       host.links.recheck()
       resolverFiles?.recheck()
     }
-    let effective = overrides.applied(to: configuration)
     let endpoint = Endpoint(
       board: board, host: host, store: store, configuration: effective.kept(preparation.plugins)
     ) { [sink] in sink.dropped }
-    server = HTTPServer(on: loop, routes: endpoint.routes) { [board] path, code in
+    server = HTTPServer(on: loop, routes: endpoint.routes, limits: Self.limits(within: budget)) { [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }
     }
     do {
-      try server.listen(on: Self.addresses(effective, overrides, inherited, log))
+      try server.listen(on: addresses)
     } catch {
       throw AgentError("\(error)")
     }
@@ -162,14 +166,18 @@ public final class Agent: Sendable {
     return hasNames ? ResolverFiles(on: loop) { scheduler.namesMayHaveChanged() } : nil
   }
 
-  /// As many rounds together as there are descriptors for, with some left to the endpoint and the log.
-  private static func schedulerSettings() -> SchedulerSettings {
+  private static func schedulerSettings(within budget: DescriptorBudget) -> SchedulerSettings {
     var settings = SchedulerSettings()
-    settings.maximumInFlight = max(8, min(10_000, DescriptorLimit.raise() - reservedDescriptors))
+    settings.maximumInFlight = budget.rounds
     return settings
   }
 
-  private static let reservedDescriptors = 128
+  private static func limits(within budget: DescriptorBudget) -> HTTPLimits {
+    var limits = HTTPLimits()
+    limits.connections = UInt32(clamping: budget.clientsPerListener)
+    limits.connectionsPerAddress = min(limits.connectionsPerAddress, limits.connections)
+    return limits
+  }
 
   private static func series(of preparation: Preparation) -> AgentSeries {
     var series = AgentSeries(

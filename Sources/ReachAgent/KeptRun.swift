@@ -11,6 +11,8 @@ struct KeptRun {
 
   /// The probe's place among those of its target.
   let place: UInt8
+  /// Whether an older answer of DNS stood in.
+  private let isStale: Bool
   private let outcome: Outcome
   /// In nanoseconds; negative when there is none.
   private let duration: Int64
@@ -26,6 +28,7 @@ struct KeptRun {
     }
     guard let place = UInt8(exactly: place) else { return nil }
     self.place = place
+    isStale = run.detail == .dnsStale
     duration = run.duration?.nanoseconds ?? -1
     at = wall
   }
@@ -40,6 +43,8 @@ struct KeptRun {
       }
     let name = probes.indices.contains(Int(place)) ? probes[Int(place)].name : ""
     return TargetView.LastRun(
-      run: ProbeRun(probe: name, outcome: outcome, duration: duration < 0 ? nil : .nanoseconds(duration)), at: at)
+      run: ProbeRun(
+        probe: name, outcome: outcome, duration: duration < 0 ? nil : .nanoseconds(duration),
+        detail: isStale ? .dnsStale : nil), at: at)
   }
 }

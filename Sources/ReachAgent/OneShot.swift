@@ -25,30 +25,33 @@ public struct OneShotResult: Sendable {
 
 /// One round against each of some targets, and no more: what `reachd probe` does.
 public enum OneShot {
-  /// Probes all targets at once and returns what was seen, in their order. Blocks until then, at most a little longer
-  /// than the longest timeout. Throws when this host cannot probe at all.
+  /// Probes all targets at once, as far as there are descriptors, and returns what was seen, in their order. Blocks
+  /// until then: at most a little longer than the longest timeout where there are enough. Throws when this host cannot probe at all.
   public static func run(_ targets: [ConfiguredTarget], in preparation: Preparation) throws(AgentError)
     -> [OneShotResult]
   {
     guard let configuration = preparation.configuration else { throw AgentError("the configuration has errors") }
     let loop: EventLoop
     do { loop = try EventLoop() } catch { throw AgentError("no event loop: \(error)") }
-    let host = try ProbeHost.open(configuration, on: loop)
+    let budget = DescriptorBudget.ofThisProcess(listeners: 0)
+    let host = try ProbeHost.open(configuration, within: budget, on: loop)
     var pool = BackendPool(preparation.plugins, host: host)
     var runners: [RoundRunner] = []
     for target in targets { runners.append(try pool.runner(for: target)) }
     let results = LoopConfined([RoundReport?](repeating: nil, count: runners.count), on: loop)
+    let next = LoopConfined(0, on: loop)
     let unfinished = LoopConfined(runners.count, on: loop)
-    for (index, runner) in runners.enumerated() {
+    let all = runners
+    // As many lanes as there are descriptors for; each takes the next target when it is through with one.
+    for _ in 0..<min(runners.count, budget.rounds) {
       loop.spawn {
-        let report = await runner.runOnce()
-        results.withState { $0[index] = report }
-        if unfinished.withState({ count in
-          count -= 1
-          return count == 0
-        }) {
-          loop.stop()
+        while let index = next.withState({ $0 < all.count ? $0 : nil }) {
+          next.withState { $0 += 1 }
+          let report = await all[index].runOnce()
+          results.withState { $0[index] = report }
+          unfinished.withState { $0 -= 1 }
         }
+        if unfinished.withState({ $0 == 0 }) { loop.stop() }
       }
     }
     if !runners.isEmpty { loop.run() }

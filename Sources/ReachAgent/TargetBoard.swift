@@ -16,11 +16,12 @@ final class TargetBoard: Sendable {
   let agent: LoopConfined<AgentSeries>
 
   private let causes: CauseBoard
-  private let loop: EventLoop
-  private let log: Logger
+  let loop: EventLoop
+  let log: Logger
   private let said: TargetLog
   private let store: StateStore
   private let firstRounds: LoopConfined<Int>
+  let selfChecks: LoopConfined<SelfChecks>
   private let onReady: @Sendable () -> Void
 
   /// A board; `onReady` is called once, when every target has had its first round.
@@ -37,6 +38,7 @@ final class TargetBoard: Sendable {
     self.log = log
     self.store = store
     firstRounds = LoopConfined(targets.count, on: loop)
+    selfChecks = LoopConfined(SelfChecks(), on: loop)
     self.onReady = onReady
     store.onLoss { [weak self] in self?.records ?? [] }
   }
@@ -81,6 +83,7 @@ final class TargetBoard: Sendable {
     let target = watched.target
     let verdict = Judge.verdict(on: report.findings, of: target)
     watched.series.withState { $0.record(report) }
+    noteTroubles(in: report, of: watched)
     if log.isEnabled(.debug) {
       for run in report.runs { log.log(.probeFinished(target: target, run: run)) }
     }

@@ -81,6 +81,7 @@ public struct TargetView: Sendable {
     json.beginObject()
     json.member("outcome", last.run.outcome.name)
     json.member("reason", last.run.outcome.reason?.description)
+    if let detail = last.run.detail { json.member("detail", detail.description) }
     json.key("duration_seconds")
     if let duration = last.run.duration { json.value(duration.inSeconds) } else { json.null() }
     json.member("at", Timestamp(nanosecondsSinceEpoch: last.at).description)

@@ -81,13 +81,14 @@ extension LogEvent {
   public static func probeFinished(target: Target, run: ProbeRun) -> LogEvent {
     let reason = run.outcome.reason
     let because = reason.map { ": \($0)" } ?? ""
+    var fields = [
+      Field("target", .string(target.name)), Field("probe", .string(run.probe)),
+      Field("outcome", .string(run.outcome.name)), Field("reason", .optional(reason?.description)),
+      Field("duration_seconds", run.duration.map(Value.duration) ?? .null),
+    ]
+    if let detail = run.detail { fields.append(Field("detail", .string(detail.description))) }
     return LogEvent(
-      .debug, "probe_finished", "\(run.probe) of \(target.name): \(run.outcome.name)\(because)",
-      fields: [
-        Field("target", .string(target.name)), Field("probe", .string(run.probe)),
-        Field("outcome", .string(run.outcome.name)), Field("reason", .optional(reason?.description)),
-        Field("duration_seconds", run.duration.map(Value.duration) ?? .null),
-      ])
+      .debug, "probe_finished", "\(run.probe) of \(target.name): \(run.outcome.name)\(because)", fields: fields)
   }
 
   private static func fields(of target: Target, change: StatusChange) -> [Field] {

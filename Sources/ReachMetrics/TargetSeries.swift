@@ -83,7 +83,10 @@ public struct TargetSeries: Sendable {
       index = probes.count - 1
     }
     probes[index].record(run)
-    if detail != .compact, let reason = run.outcome.reason { count(reason, of: UInt8(truncatingIfNeeded: index)) }
+    guard detail != .compact else { return }
+    if let reason = run.outcome.reason { count(reason, of: UInt8(truncatingIfNeeded: index)) }
+    // Beside the failure that made it so.
+    if run.detail == .dnsStale { count(.dnsStale, of: UInt8(truncatingIfNeeded: index)) }
   }
 
   /// Counts rounds in which no probe had its turn.

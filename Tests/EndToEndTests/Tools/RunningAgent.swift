@@ -15,16 +15,17 @@ final class RunningAgent: Sendable {
   private let readLog = Mutex(ReadLog())
 
   /// Starts it and waits until it answers. Without `port` the kernel chooses one; with a launcher, which is to run the
-  /// words that follow its own, that sees to where it listens.
+  /// words that follow its own, that sees to where it listens. `runner` is a program that runs it with limits or rights of
+  /// its own, such as `prlimit --nofile=64`.
   static func start(
     _ configuration: String, port: UInt16 = 0, options: [String] = [], program: String = Reachd.program,
-    launcher: [String] = [], on loop: EventLoop
+    launcher: [String] = [], under runner: [String] = [], on loop: EventLoop
   ) async throws -> RunningAgent {
     let folder = try TestFolder()
     let file = try folder.write(configuration, to: "reachd.yaml")
     let listen = launcher.isEmpty ? ["--listen", "127.0.0.1:\(port)"] : []
     let process = try ChildProcess(
-      launcher + [program, "run", "--config", file, "--log-format", "json"] + listen + options, on: loop)
+      launcher + runner + [program, "run", "--config", file, "--log-format", "json"] + listen + options, on: loop)
     let chosen = try await eventually(
       "the agent's start", on: loop, state: { process.failure("").description },
       {
