@@ -109,6 +109,9 @@ struct ChannelPool {
     return allowance.free > 0 || allowance.reclaim(for: holder)
   }
 
+  /// Closes what is idle where others wait for sockets.
+  mutating func yieldIdle() { if allowance.isWanted { closeIdle() } }
+
   /// Closes every socket that nobody waits for an answer on.
   mutating func closeIdle(but kept: Channel? = nil) {
     for channel in open.values where channel !== kept && channel.core.awaited == 0 {

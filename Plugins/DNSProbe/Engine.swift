@@ -215,6 +215,7 @@ final class Engine {
     channels.abandon(job.exchanges)
     job.exchanges = []
     if !deferred.isEmpty { deferred.removeAll { $0.job == job.number } }
+    channels.yieldIdle()
     guard channels.needsSweep, !isSweepScheduled else { return }
     isSweepScheduled = true
     let due = loop.now().advanced(by: .milliseconds(Int64(Channel.timeoutMilliseconds) + 100))

@@ -87,6 +87,9 @@ public final class SocketAllowance: Sendable {
     return free > 0
   }
 
+  /// Whether a holder waits for free ones: who has some open without need should close them.
+  public var isWanted: Bool { state.withState { !$0.waiting.isEmpty } }
+
   /// Has that holder told when there are free ones again, once.
   public func wait(as number: Int) {
     state.withState { state in
