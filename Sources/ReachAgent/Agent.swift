@@ -37,6 +37,7 @@ public final class Agent: Sendable {
   private let board: TargetBoard
   private let scheduler: Scheduler
   private let server: HTTPServer
+  private let tightness: SelfChecks.Trouble?
   private let isStopping: LoopConfined<Bool>
   /// nil where no target is a name.
   private let resolverFiles: ResolverFiles?
@@ -68,13 +69,15 @@ public final class Agent: Sendable {
     let effective = overrides.applied(to: configuration)
     let addresses = Self.addresses(effective, overrides, inherited, log)
     let budget = DescriptorBudget.ofThisProcess(listeners: addresses.count)
+    tightness = budget.tightness
     let host = try ProbeHost.open(configuration, within: budget, on: loop)
     store = StateStore(
       directory: configuration.stateDirectory, targets: configuration.targets.map(\.target), on: loop
     ) { [log] in log.log(.selfCheck(check: "state", problem: $0.problem, remedy: $0.remedy)) }
     board = TargetBoard(
       try Self.watched(configuration, preparation.plugins, host, store.takeRestored()),
-      agent: Self.series(of: preparation), loop: loop, log: log, store: store, onReady: StartupMemory.release)
+      agent: Self.series(of: preparation), budget: budget, loop: loop, log: log, store: store,
+      onReady: StartupMemory.release)
     scheduler = Scheduler(
       loop: loop, settings: Self.schedulerSettings(within: budget), onLookEnd: { [board] in board.lookEnded() }
     ) { [board] tag, event in
@@ -201,6 +204,9 @@ public final class Agent: Sendable {
     if let check = resolverFiles?.selfCheck { log.log(check) }
     var started = LogEvent.agentStarted(
       version: BuildInformation.version, config: file, targets: targetCount)
+    if let trouble = tightness {
+      log.log(.selfCheck(check: trouble.check, problem: trouble.problem, remedy: trouble.remedy))
+    }
     let places = server.addresses.map { $0.url ?? $0.description }
     if !places.isEmpty { started.message += "; open " + places.joined(separator: " or ") }
     log.log(started)

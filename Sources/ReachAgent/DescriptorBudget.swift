@@ -1,5 +1,6 @@
+internal import Glibc
+internal import ReachCore
 internal import ReachIO
-internal import ReachMetrics
 
 /// How the descriptors that this process may open (RLIMIT_NOFILE, getrlimit(2)) are shared out, so that probing can
 /// never take those that the endpoint, the log and the kept state need.
@@ -8,6 +9,8 @@ internal import ReachMetrics
 /// and the sockets to name servers have bounds of their own. What does not fit waits: rounds in the scheduler's queue,
 /// clients in the kernel's backlog.
 struct DescriptorBudget: Hashable {
+  /// The limit that is shared out.
+  let limit: Int
   /// Rounds that may run together.
   let rounds: Int
   /// Connections beside the one of each round.
@@ -30,6 +33,7 @@ struct DescriptorBudget: Hashable {
   /// The shares of a limit of `limit` descriptors, of which `open` are open already, for an endpoint that will listen at
   /// `listeners` addresses.
   init(limit: Int, open: Int, listeners: Int) {
+    self.limit = limit
     let listeners = max(0, min(listeners, 1_024))
     let overhead = max(0, min(open, 1 << 20)) + Self.reserve + 2 * listeners
     let free = max(0, max(0, min(limit, 1 << 30)) - overhead)
@@ -43,11 +47,33 @@ struct DescriptorBudget: Hashable {
 }
 
 extension DescriptorBudget {
-  /// The shares of what this process may open, once the soft limit has been raised as far as the hard one allows. Where
-  /// /proc is not there, the standard streams are taken for all that is open.
+  /// The shares of what this process may open, once the soft limit has been raised as far as the hard one allows.
   static func ofThisProcess(listeners: Int) -> DescriptorBudget {
     let limit = DescriptorLimit.raise()
-    let open = ProcessSample.current().openDescriptors.map { Int(clamping: $0) } ?? 8
+    // The limit is on a descriptor's number, so one that was inherited beyond it takes none away.
+    let open = (0..<Int32(clamping: min(limit, 1_024))).count { fcntl($0, F_GETFD) >= 0 }
     return DescriptorBudget(limit: limit, open: open, listeners: listeners)
+  }
+}
+
+extension DescriptorBudget {
+  /// What is to be said when rounds wait for others for longer than their interval.
+  var crowding: SelfChecks.Trouble {
+    let isBoundByLimit = rounds < Self.mostRounds
+    return SelfChecks.Trouble(
+      check: "descriptors", reason: .probeError(FaultCode(errno: EMFILE)),
+      problem: "rounds wait for others to end for longer than their interval: \(rounds) run together at most"
+        + (isBoundByLimit ? ", within the limit of \(limit) descriptors" : ""),
+      remedy: (isBoundByLimit ? "allow reachd more descriptors: LimitNOFILE=65536 in its systemd unit; or " : "")
+        + "lengthen 'interval' or shorten 'timeout'")
+  }
+
+  /// What is to be said of a limit that is too low for anything.
+  var tightness: SelfChecks.Trouble? {
+    guard isTight else { return nil }
+    return SelfChecks.Trouble(
+      check: "descriptors", reason: .probeError(FaultCode(errno: EMFILE)),
+      problem: "the limit of \(limit) descriptors leaves hardly any to probe with",
+      remedy: "allow reachd more descriptors: LimitNOFILE=65536 in its systemd unit")
   }
 }

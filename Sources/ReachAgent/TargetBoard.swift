@@ -22,11 +22,14 @@ final class TargetBoard: Sendable {
   private let store: StateStore
   private let firstRounds: LoopConfined<Int>
   let selfChecks: LoopConfined<SelfChecks>
+  /// What is to be said when targets wait for their turn for longer than their interval.
+  private let crowding: SelfChecks.Trouble
   private let onReady: @Sendable () -> Void
 
   /// A board; `onReady` is called once, when every target has had its first round.
   init(
-    _ targets: [WatchedTarget], agent: AgentSeries, loop: EventLoop, log: Logger, store: StateStore,
+    _ targets: [WatchedTarget], agent: AgentSeries, budget: DescriptorBudget, loop: EventLoop, log: Logger,
+    store: StateStore,
     onReady: @escaping @Sendable () -> Void = {}
   ) {
     self.targets = targets
@@ -39,6 +42,7 @@ final class TargetBoard: Sendable {
     self.store = store
     firstRounds = LoopConfined(targets.count, on: loop)
     selfChecks = LoopConfined(SelfChecks(), on: loop)
+    crowding = budget.crowding
     self.onReady = onReady
     store.onLoss { [weak self] in self?.records ?? [] }
   }
@@ -58,6 +62,7 @@ final class TargetBoard: Sendable {
     switch event {
     case .started(let lag): agent.withState { $0.scheduleLag.record(lag) }
     case .skipped(let rounds): skipped(rounds, of: targets[tag])
+    case .crowdedOut(let rounds): crowdedOut(rounds, of: targets[tag])
     case .finished(let report): finished(report, of: targets[tag])
     case .looked(let look): looked(look, at: targets[tag])
     case .outdated: outdated(targets[tag])
@@ -76,6 +81,13 @@ final class TargetBoard: Sendable {
       return standing.judge.absorb(nothing, under: watched.target.policy, at: now, wall: wall)
     }
     causes.settle()
+  }
+
+  /// The target's turn has not come. That is no evidence of anything, and none is missing: its status stands until then.
+  private func crowdedOut(_ rounds: Int, of watched: WatchedTarget) {
+    agent.withState { $0.roundsSkipped &+= UInt64(max(0, rounds)) }
+    watched.series.withState { $0.recordSkipped(rounds: rounds) }
+    note(crowding, target: watched.target.name)
   }
 
   private func finished(_ report: RoundReport, of watched: WatchedTarget) {

@@ -119,7 +119,8 @@ public final class Scheduler: Sendable {
     for action in actions {
       switch action {
       case .start(let round): start(round)
-      case .skip(let key, let rounds): skipped(key, rounds)
+      case .skip(let key, let rounds): skipped(key, rounds, .skipped(rounds: rounds))
+      case .crowdOut(let key, let rounds): skipped(key, rounds, .crowdedOut(rounds: rounds))
       case .giveUp(let key, let number): giveUp(key, number)
       }
     }
@@ -169,12 +170,12 @@ public final class Scheduler: Sendable {
     change { _ in }
   }
 
-  private func skipped(_ key: SchedulerState.Key, _ rounds: Int) {
+  private func skipped(_ key: SchedulerState.Key, _ rounds: Int, _ event: SchedulerEvent) {
     let tag = core.withState { state in
       state.counts.skipped &+= UInt64(rounds)
       return state.slot(of: key)?.tag
     }
-    if let tag { observer(tag, .skipped(rounds: rounds)) }
+    if let tag { observer(tag, event) }
   }
 
   private func giveUp(_ key: SchedulerState.Key, _ number: UInt32) {

@@ -13,6 +13,9 @@ public enum SchedulerEvent: Sendable {
   /// That many rounds did not take place, or their result was dropped: the one before was still going, or this process
   /// was held up. No fresh evidence came of them.
   case skipped(rounds: Int)
+  /// That many rounds did not take place: the target's turn has not come, since rounds of other targets take all there is
+  /// room for. Its turn comes; nothing is the matter with the target or its backends.
+  case crowdedOut(rounds: Int)
 }
 
 /// What a look at a target's path came to.

@@ -57,9 +57,13 @@ extension SchedulerState {
         queue.append(index, to: &entries)
       }
     } else {
-      // A round that still waits stands for this one from now on, and its lag is counted from here.
-      if entry.phase == .queued { entries[Int(index)].roundDue = due }
-      actions.append(.skip(key, rounds: missed + 1))
+      if entry.phase == .queued {
+        // A round that still waits stands for this one from now on, and its lag is counted from here.
+        entries[Int(index)].roundDue = due
+        actions.append(.crowdOut(key, rounds: missed + 1))
+      } else {
+        actions.append(.skip(key, rounds: missed + 1))
+      }
       setDue(index, place: place(of: index, after: now))
     }
   }

@@ -35,6 +35,8 @@ public struct SchedulerState: Sendable {
     case start(Round)
     /// That many rounds of the target do not take place: the one before still runs or waits, or their time had passed.
     case skip(Key, rounds: Int)
+    /// That many rounds of the target do not take place: the one before still waits for rounds of other targets to end.
+    case crowdOut(Key, rounds: Int)
     /// The backend kept neither to its deadline nor to the grace after it: cancel the round and report the fault.
     case giveUp(Key, number: UInt32)
   }

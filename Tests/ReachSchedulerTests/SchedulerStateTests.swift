@@ -216,6 +216,29 @@ import Testing
     #expect(world.state.count == 1)
   }
 
+  @Test("a target that waits for its turn is crowded out and not skipped, and its turn comes")
+  func crowding() throws {
+    var settings = SchedulerSettings()
+    settings.maximumInFlight = 1
+    var state = SchedulerState(settings)
+    let keys = [("slow", Duration.seconds(10)), ("quick", .milliseconds(200))].map {
+      state.add(name: $0.0, interval: $0.1, timeout: $0.1, at: Instant(nanoseconds: 0))
+    }
+    var actions: [SchedulerState.Action] = []
+    state.wake(at: Instant(nanoseconds: 0), into: &actions)
+    var rounds = actions.compactMap { if case .start(let round) = $0 { round } else { nil } }
+    #expect(rounds.count == 1)
+    let first = try #require(rounds.first)
+    let other = try #require(keys.first { $0 != first.key })
+    for step in Int64(1)...8 { state.wake(at: Instant(nanoseconds: step * 150_000_000), into: &actions) }
+    #expect(actions.contains(.crowdOut(other, rounds: 1)))
+    #expect(!actions.contains { if case .skip(other, _) = $0 { true } else { false } })
+    actions = []
+    _ = state.finish(first.key, number: first.number, at: Instant(nanoseconds: 1_210_000_000), into: &actions)
+    rounds = actions.compactMap { if case .start(let round) = $0 { round } else { nil } }
+    #expect(rounds.map(\.key) == [other])
+  }
+
   @Test("nothing to do needs no wake-up")
   func idle() {
     let world = VirtualSchedule()

@@ -110,7 +110,7 @@ final class VirtualSchedule {
     for action in actions {
       switch action {
       case .start(let round): start(round)
-      case .skip(let key, let rounds): skips[names[key] ?? "", default: 0] += rounds
+      case .skip(let key, let rounds), .crowdOut(let key, let rounds): skips[names[key] ?? "", default: 0] += rounds
       case .giveUp(let key, _): givenUp.append(names[key] ?? "")
       }
     }

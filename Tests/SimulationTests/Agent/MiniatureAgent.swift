@@ -144,6 +144,9 @@ final class MiniatureAgent {
       case .skip(let key, let rounds):
         core.counts.skipped &+= UInt64(rounds)
         if let tag = core.slot(of: key)?.tag { skipped(rounds, tag) }
+      case .crowdOut(_, let rounds):
+        // No evidence is missing: the status stands.
+        core.counts.skipped &+= UInt64(rounds)
       case .giveUp(let key, let number): giveUp(key, number)
       }
     }
