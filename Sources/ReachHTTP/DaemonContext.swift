@@ -29,6 +29,7 @@ final class DaemonContext: Sendable {
     var current: (number: UInt64, response: HTTPResponse?)?
     /// Lets the library do what can be done.
     var run: (@Sendable () -> Void)?
+    var began = 0
     var timer: TimerID?
     var isStopped = false
   }
@@ -55,9 +56,15 @@ final class DaemonContext: Sendable {
   /// How many connections have come to their end.
   var endedConnections: Int { state.withState { $0.ended } }
 
+  /// How many connections have begun or come to their end.
+  var totalConnections: Int { state.withState { $0.began &+ $0.ended } }
+
   func connectionBegan(_ key: UInt, socket: Int32) {
     if case .unix = listener {} else { limitSendBuffer(of: socket) }
-    let idle = state.withState { $0.table.began(key, socket: socket, at: loop.now()) }
+    let idle = state.withState { state in
+      state.began &+= 1
+      return state.table.began(key, socket: socket, at: loop.now())
+    }
     // The library sees the end of the stream and closes.
     if let idle { _ = shutdown(idle, Int32(SHUT_RDWR)) }
   }

@@ -19,10 +19,15 @@ final class HTTPDaemon: Sendable {
     var watch: EventLoop.Watch?
     var timer: TimerID?
     var file: SocketFile?
+    /// The listening socket, which is the library's; -1 once it is closed.
+    var listener: Int32
   }
 
   /// How often the library may run in one turn of the loop before others have theirs.
   private static let runsPerTurn = 4
+
+  /// How long new clients wait when this process has no descriptor for one.
+  private static let pause = Duration.milliseconds(100)
 
   /// Starts a daemon, which takes the socket over. Throws when the library cannot be started, mostly for want of
   /// descriptors.
@@ -46,7 +51,7 @@ final class HTTPDaemon: Sendable {
       throw failure
     }
     let epoll = unsafe CMicroHTTPD_epoll(handle)
-    state = unsafe LoopConfined(State(handle: handle, file: file), on: loop)
+    state = unsafe LoopConfined(State(handle: handle, file: file, listener: number), on: loop)
     do {
       let watch = try loop.watch(epoll, for: .readable) { [weak self] _ in self?.run() }
       state.withState { $0.watch = watch }
@@ -77,6 +82,7 @@ final class HTTPDaemon: Sendable {
   private func run() {
     // The handlers run inside of MHD_run and may come back to this object: no state is held meanwhile.
     guard let handle = unsafe state.withState({ unsafe $0.handle }) else { return }
+    let connectionsBefore = context.totalConnections
     var timeout: Int64 = 0
     for _ in 0..<Self.runsPerTurn where timeout == 0 {
       let ended = context.endedConnections
@@ -85,6 +91,7 @@ final class HTTPDaemon: Sendable {
       // the beginning of a run: one that made room is followed by another.
       timeout = context.endedConnections == ended ? unsafe CMicroHTTPD_timeout(handle) : 0
     }
+    if context.totalConnections == connectionsBefore, connections == 0, isClientWaiting { return pauseAccepting() }
     state.withState { state in
       if let timer = state.timer { loop.cancel(timer) }
       state.timer = nil
@@ -95,12 +102,43 @@ final class HTTPDaemon: Sendable {
     }
   }
 
+  // MARK: Without a descriptor for a client
+
+  /// Whether a client waits to be accepted.
+  private var isClientWaiting: Bool {
+    let listener = state.withState { $0.listener }
+    var entry = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+    return unsafe listener >= 0 && poll(&entry, 1, 0) > 0
+  }
+
+  /// Leaves the library alone for a while.
+  ///
+  /// It could not accept a client that waits: there is no descriptor (EMFILE in accept(2)). With other clients it would
+  /// wait until one of them is gone; without any it would be told of this one again and again, and turn the loop for
+  /// nothing.
+  private func pauseAccepting() {
+    state.withState { state in
+      if let timer = state.timer { loop.cancel(timer) }
+      if let watch = state.watch { try? loop.change(watch, to: []) }
+      state.timer = loop.schedule(at: loop.now().advanced(by: Self.pause)) { [weak self] in self?.acceptAgain() }
+    }
+  }
+
+  private func acceptAgain() {
+    state.withState { state in
+      state.timer = nil
+      if let watch = state.watch { try? loop.change(watch, to: .readable) }
+    }
+    run()
+  }
+
   /// Stops accepting; what is under way goes on.
   func quiesce() {
     state.withState { state in
       guard let handle = unsafe state.handle else { return }
       let number = unsafe CMicroHTTPD_quiesce(handle)
       if number >= 0 { _ = Glibc.close(number) }
+      state.listener = -1
       state.file?.remove()
       state.file = nil
     }
