@@ -21,6 +21,8 @@ final class HTTPDaemon: Sendable {
     var file: SocketFile?
     /// The listening socket, which is the library's; -1 once it is closed.
     var listener: Int32
+    /// Whether the library is left alone, since it has no descriptor for a client.
+    var isPaused = false
   }
 
   /// How often the library may run in one turn of the loop before others have theirs.
@@ -82,6 +84,7 @@ final class HTTPDaemon: Sendable {
   private func run() {
     // The handlers run inside of MHD_run and may come back to this object: no state is held meanwhile.
     guard let handle = unsafe state.withState({ unsafe $0.handle }) else { return }
+    endPause()
     let connectionsBefore = context.totalConnections
     var timeout: Int64 = 0
     for _ in 0..<Self.runsPerTurn where timeout == 0 {
@@ -120,16 +123,17 @@ final class HTTPDaemon: Sendable {
     state.withState { state in
       if let timer = state.timer { loop.cancel(timer) }
       if let watch = state.watch { try? loop.change(watch, to: []) }
-      state.timer = loop.schedule(at: loop.now().advanced(by: Self.pause)) { [weak self] in self?.acceptAgain() }
+      state.isPaused = true
+      state.timer = loop.schedule(at: loop.now().advanced(by: Self.pause)) { [weak self] in self?.run() }
     }
   }
 
-  private func acceptAgain() {
+  private func endPause() {
     state.withState { state in
-      state.timer = nil
+      guard state.isPaused else { return }
+      state.isPaused = false
       if let watch = state.watch { try? loop.change(watch, to: .readable) }
     }
-    run()
   }
 
   /// Stops accepting; what is under way goes on.
