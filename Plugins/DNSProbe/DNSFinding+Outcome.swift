@@ -23,6 +23,9 @@ extension DNSFinding {
   /// Whether the resolver has failed, for now, rather than said that there is nothing.
   var isTransientFailure: Bool { Self.isTransient(result) }
 
+  /// Whether this host could not ask.
+  var isFault: Bool { if case .fault = result { true } else { false } }
+
   /// Whether there are addresses, but one family's could not be had.
   var isPartial: Bool { result == .resolved && [ipv4, ipv6].contains { $0.map(Self.isTransientOrFault) ?? false } }
 

@@ -307,7 +307,7 @@ final class Engine {
       finding.result = .fault(Self.noDescriptor)
     }
     guard let known = cache.stale(job.key, at: now) else { return finding }
-    if finding.isTransientFailure || finding.result == .fault(Self.noDescriptor) {
+    if finding.isTransientFailure || finding.isFault {
       finding.addresses = known.addresses
       finding.isStale = true
     } else if finding.isPartial {

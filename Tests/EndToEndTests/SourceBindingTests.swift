@@ -121,6 +121,44 @@ struct SourceBindingTests {
     }
   }
 
+  @Test(
+    "a name whose queries cannot leave since the source address has gone is NotReachable for that, and stays so",
+    .enabled(if: NameServer.isAvailable))
+  func namesWithoutSource() async throws {
+    try await withNetworkNamespace { loop, stage in
+      let (_, server) = try stage.stageRouterAndServer()
+      try stage.ip("address add 192.0.2.7/24 dev veth0")
+      let zone = "$ORIGIN reachd.test.\n@ 300 IN SOA ns h 1 1 1 1 1\n@ 300 IN NS ns\nns 300 IN A 198.51.100.2\n"
+      let nsd = try NameServer(zone: zone, at: "198.51.100.2", in: server, on: loop)
+      let open = try server.perform { () throws(SystemError) in try TestPort(.open, on: StageAddress.server) }
+      let agent = try await RunningAgent.start(
+        """
+        defaults: { interval: 1s, timeout: 900ms, unknown_after: 2 }
+        targets:
+          - name: service
+            host: ns.reachd.test
+            port: \(open.number)
+            source: { address: 192.0.2.7 }
+            probes: [link, route, { dns: { server: 198.51.100.2 } }, tcp]
+        """, on: loop)
+      _ = try await agent.awaitStatus("ReachableViaWiFi", of: "service")
+      let before = agent.lines("status_changed").count
+      try stage.ip("address delete 192.0.2.7/24 dev veth0")
+      let lost = try await agent.awaitStatus("NotReachable", of: "service")
+      #expect(lost["reason"] == .string("local_address_missing"))
+      _ = try await eventually("rounds without an address", on: loop, state: { agent.process.errors }) { () -> Bool? in
+        let labels = ["target": "service", "probe": "dns", "outcome": "error"]
+        return try await agent.client.metrics().value("reachability_probe_runs_total", labels) ?? 0 >= 5 ? true : nil
+      }
+      #expect(try await agent.target("service")?["reason"] == .string("local_address_missing"))
+      #expect(agent.lines("status_changed").count == before + 1)
+      try stage.ip("address add 192.0.2.7/24 dev veth0")
+      _ = try await agent.awaitStatus("ReachableViaWiFi", of: "service")
+      #expect(try await agent.stop() == 0)
+      withExtendedLifetime((nsd, open)) {}
+    }
+  }
+
   @Test("an optimistic or a deprecated source address is as good as any")
   func usable() async throws {
     try await withNetworkNamespace { loop, stage in
