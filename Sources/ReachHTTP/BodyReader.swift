@@ -5,9 +5,9 @@ private final class BodyReader {
   private var piece: [UInt8]
   private var sent = 0
   private var source: (any ChunkSource)?
-  private let onTaken: (Int) -> Void
+  private let onTaken: () -> Void
 
-  init(_ body: HTTPResponse.Body, onTaken: @escaping (Int) -> Void) {
+  init(_ body: HTTPResponse.Body, onTaken: @escaping () -> Void) {
     self.onTaken = onTaken
     switch body {
     case .bytes(let bytes):
@@ -30,7 +30,7 @@ private final class BodyReader {
     let count = min(buffer.count, piece.count - sent)
     unsafe buffer.copyBytes(from: piece[sent..<(sent + count)])
     sent += count
-    onTaken(count)
+    onTaken()
     return count
   }
 }
@@ -40,9 +40,9 @@ private let copiedSize = 16 * 1024
 /// What the library asks for at once.
 private let blockSize = 32 * 1024
 
-/// A response of the library's, without headers; nil when there is no memory for it. `onTaken` is told how many bytes
-/// of a large body the client has made room for, each time that it does.
-func makeResponse(_ response: HTTPResponse, onTaken: @escaping (Int) -> Void) -> OpaquePointer? {
+/// A response of the library's, without headers; nil when there is no memory for it. `onTaken` is called each time
+/// that the client has made room for more of a large body.
+func makeResponse(_ response: HTTPResponse, onTaken: @escaping () -> Void) -> OpaquePointer? {
   var size: Int64 = -1
   if case .bytes(let bytes) = response.body {
     if bytes.count <= copiedSize {

@@ -119,7 +119,7 @@ private func answer(
   if request.method == "HEAD", case .chunks = response.body {
     unsafe made = unsafe makeHeadOfStream()
   } else {
-    unsafe made = unsafe makeResponse(response) { context.clientTook(key, bytes: $0) }
+    unsafe made = unsafe makeResponse(response) { context.clientTook(key) }
   }
   guard let made = unsafe made else { return CMicroHTTPD_result(0) }
   unsafe MHD_add_response_header(made, "Content-Type", response.contentType)

@@ -16,15 +16,16 @@ struct ConnectionTable {
     case receiving(since: Instant)
     /// It has come, and its answer is not there yet.
     case promised
-    /// Its answer is going out, of which so many bytes had been taken when the present period began.
-    case answering(since: Instant, taken: UInt64)
+    /// Its answer is going out, and the client last made room for some of it then.
+    case answering(progress: Instant)
   }
+
+  /// At the limit of connections others wait, and so everything must go so many times faster.
+  private static let haste = 3
 
   private struct Connection {
     let socket: Int32
     var stage: Stage
-    /// Bytes of bodies that the client has made room for.
-    var taken: UInt64 = 0
   }
 
   private let limits: HTTPLimits
@@ -34,6 +35,9 @@ struct ConnectionTable {
 
   /// How many connections are open.
   var count: Int { connections.count }
+
+  /// Whether the next client must wait for one of these to end.
+  var isFull: Bool { connections.count >= Int(limits.connections) }
 
   /// How many answers are waited for or under way.
   var answers: Int {
@@ -48,10 +52,10 @@ struct ConnectionTable {
   // MARK: What happens
 
   /// A connection has begun. When it took the last place, the socket to shut is returned, so that the next client need
-  /// not wait: that of the connection which has been idle longest, if any is.
+  /// not wait: that of the connection which has been idle longest, if one is.
   mutating func began(_ key: Key, socket: Int32, at now: Instant) -> Int32? {
     connections[key] = Connection(socket: socket, stage: .waiting(since: now, isFresh: true))
-    return connections.count >= Int(limits.connections) ? longestIdle : nil
+    return isFull ? longestIdle : nil
   }
 
   /// A connection has ended.
@@ -72,47 +76,35 @@ struct ConnectionTable {
   mutating func answerPromised(_ key: Key) { connections[key]?.stage = .promised }
 
   /// A request has come whole, or as far as is needed to answer it.
-  mutating func answerBegan(_ key: Key, at now: Instant) {
-    guard let connection = connections[key] else { return }
-    connections[key]?.stage = .answering(since: now, taken: connection.taken)
+  mutating func answerBegan(_ key: Key, at now: Instant) { connections[key]?.stage = .answering(progress: now) }
+
+  /// The client has made room for some of the answer. The kernel tells of that only when a good part of its buffer is
+  /// free, so one byte now and then is no progress.
+  mutating func took(_ key: Key, at now: Instant) {
+    if case .answering = connections[key]?.stage { connections[key]?.stage = .answering(progress: now) }
   }
 
-  /// The client has made room for so many bytes of a body.
-  mutating func took(_ key: Key, bytes: Int) {
-    connections[key]?.taken &+= UInt64(truncatingIfNeeded: bytes)
-  }
-
-  /// A request has been answered or given up.
-  mutating func requestEnded(_ key: Key, at now: Instant) {
+  /// A request has been answered or given up. When there is no place left, the socket to shut is returned.
+  mutating func requestEnded(_ key: Key, at now: Instant) -> Int32? {
     connections[key]?.stage = .waiting(since: now, isFresh: false)
+    return isFull ? longestIdle : nil
   }
 
   // MARK: Deadlines
 
   /// The sockets of connections that have had their time. One that goes on to be open is returned again.
-  mutating func overdue(at now: Instant) -> [Int32] {
-    var sockets: [Int32] = []
-    for (key, connection) in connections {
-      switch connection.stage {
-      case .waiting(let since, let isFresh):
-        if has(isFresh ? limits.request : limits.idle, passedFrom: since, to: now) { sockets.append(connection.socket) }
-      case .receiving(let since):
-        if has(limits.request, passedFrom: since, to: now) { sockets.append(connection.socket) }
-      case .promised: break
-      case .answering(let since, let taken):
-        guard has(limits.answerPeriod, passedFrom: since, to: now) else { continue }
-        if connection.taken &- taken < UInt64(clamping: limits.answerBytes) {
-          sockets.append(connection.socket)
-        } else {
-          connections[key]?.stage = .answering(since: now, taken: connection.taken)
+  func overdue(at now: Instant) -> [Int32] {
+    let haste = isFull ? Self.haste : 1
+    return connections.values.compactMap { connection in
+      let (start, limit) =
+        switch connection.stage {
+        case .waiting(let since, let isFresh): (since, isFresh ? limits.request : limits.idle)
+        case .receiving(let since): (since, limits.request)
+        case .promised: (now, limits.request)
+        case .answering(let progress): (progress, limits.answer)
         }
-      }
+      return start.advanced(by: limit / haste) <= now ? connection.socket : nil
     }
-    return sockets
-  }
-
-  private func has(_ limit: Duration, passedFrom start: Instant, to now: Instant) -> Bool {
-    start.advanced(by: limit) <= now
   }
 
   private var longestIdle: Int32? {

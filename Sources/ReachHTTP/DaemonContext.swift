@@ -65,8 +65,7 @@ final class DaemonContext: Sendable {
       state.began &+= 1
       return state.table.began(key, socket: socket, at: loop.now())
     }
-    // The library sees the end of the stream and closes.
-    if let idle { _ = shutdown(idle, Int32(SHUT_RDWR)) }
+    shut(idle)
   }
 
   func connectionEnded(_ key: UInt) {
@@ -80,9 +79,14 @@ final class DaemonContext: Sendable {
 
   func answerBegan(_ key: UInt) { state.withState { $0.table.answerBegan(key, at: loop.now()) } }
 
-  func clientTook(_ key: UInt, bytes: Int) { state.withState { $0.table.took(key, bytes: bytes) } }
+  func clientTook(_ key: UInt) { state.withState { $0.table.took(key, at: loop.now()) } }
 
-  func requestEnded(_ key: UInt) { state.withState { $0.table.requestEnded(key, at: loop.now()) } }
+  func requestEnded(_ key: UInt) { shut(state.withState { $0.table.requestEnded(key, at: loop.now()) }) }
+
+  /// Makes an idle connection's way out: the library sees the end of the stream and closes.
+  private func shut(_ idle: Int32?) {
+    if let idle { _ = shutdown(idle, Int32(SHUT_RDWR)) }
+  }
 
   private func limitSendBuffer(of socket: Int32) {
     var size = Self.sendBuffer
@@ -138,8 +142,9 @@ final class DaemonContext: Sendable {
 
   /// Looks for connections that have had their time, from now on until `stopSweeping`.
   func startSweeping() {
-    let pause = max(.milliseconds(20), min(limits.request, limits.answerPeriod, limits.idle, limits.reply) / 4)
+    let shortest = min(limits.request, limits.answer, limits.idle, limits.reply)
     state.withState { state in
+      let pause = max(.milliseconds(20), shortest / (state.table.isFull ? 12 : 4))
       guard !state.isStopped else { return }
       state.timer = loop.schedule(at: loop.now().advanced(by: pause)) { [weak self] in self?.sweep() }
     }

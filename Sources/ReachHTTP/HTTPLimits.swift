@@ -1,7 +1,7 @@
 /// What one client may cost.
 public struct HTTPLimits: Hashable, Sendable {
   /// Connections on one listening address; further ones wait in the kernel's backlog. At the limit the one that has been
-  /// idle longest makes way.
+  /// idle longest makes way, and `request`, `answer` and `idle` are a third of what they say.
   public var connections: UInt32 = 128
   /// Connections from one IP address; a further one is closed at once. Unix sockets know no addresses and have none.
   public var connectionsPerAddress: UInt32 = 32
@@ -17,11 +17,9 @@ public struct HTTPLimits: Hashable, Sendable {
   public var request: Duration = .seconds(15)
   /// A request whose handler has not answered for so long is answered with 504.
   public var reply: Duration = .seconds(30)
-  /// In each such period the reader of an answer must take at least `answerBytes`, or the end of it, or else the
-  /// connection is closed: otherwise a reader of one byte a second would hold its place for days.
-  public var answerPeriod: Duration = .seconds(30)
-  /// See `answerPeriod`.
-  public var answerBytes = 64 * 1024
+  /// An answer that a client makes no room for during so long is cut: about 5 KiB a second are enough, given what the
+  /// kernel holds. Otherwise a reader of one byte a second would keep its place for days.
+  public var answer: Duration = .seconds(15)
 
   /// The limits as described.
   public init() {}

@@ -39,7 +39,7 @@ struct SlowClientTests {
     let reply = try await withEventLoop { loop in
       var limits = HTTPLimits()
       limits.connections = 3
-      limits.answerPeriod = .milliseconds(200)
+      limits.answer = .milliseconds(200)
       let server = try HTTPServerTests.start(loop, limits: limits)
       var stuck: [Stuck] = []
       for _ in 0..<3 {
