@@ -43,6 +43,7 @@ import Testing
 
   @Test("a next hop that does not answer is told, be it a gateway or the target itself", .timeLimit(.minutes(1)))
   func neighbours() async throws {
+    let expected = [true, true, true, true, false, true, true, true]
     let failed = try await withGateway { stage, ask, _ in
       func look() async throws -> [Bool] {
         var failed: [Bool] = []
@@ -52,15 +53,19 @@ import Testing
         return failed + (try await ask(.defaultPath, DefaultPathTests.candidates).map(\.isNeighbourFailed))
       }
       let before = try await look()
-      for neighbour in [
+      let neighbours = [
         StageAddress.gateway, StageAddress.gateway6, StageAddress.absent, StageAddress.absent6, StageAddress.host,
-      ] {
-        try stage.ip("neighbour replace \(neighbour) dev veth0 nud failed")
+      ]
+      let batch = neighbours.map { "neighbour replace \($0) dev veth0 nud failed" }.joined(separator: "\n")
+      // A gateway that asks for us meanwhile mends its entry again, so this may take more than one try.
+      for _ in 0..<50 {
+        try stage.ip(batch)
+        let after = try await look()
+        if after == expected { return [before, after] }
       }
       return [before, try await look()]
     }
-    let nothing = [Bool](repeating: false, count: 8)
-    #expect(failed == [nothing, [true, true, true, true, false, true, true, true]])
+    #expect(failed == [[Bool](repeating: false, count: 8), expected])
   }
 
   @Test("a neighbour that was tried in vain has failed", .timeLimit(.minutes(1)))
