@@ -24,9 +24,10 @@ extension RouteInquiry {
       return finding(from: entry, via: entry.outputInterface, source)
     }
     switch tables.lookup(query) {
-    case .route(let resolved):
-      var finding = finding(from: resolved, via: resolved.outputInterface, source ?? resolved.preferredSource)
-      finding.take(legs: legs)
+    case .route(let first):
+      let resolved = legs.isEmpty ? first : asConnected(query, first)
+      var finding = finding(from: resolved, via: resolved.outputInterface, source ?? first.preferredSource)
+      take(legs, into: &finding, .ipv4)
       return finding
     case let answer: return failure(answer, query)
     }
@@ -56,7 +57,7 @@ extension RouteInquiry {
     entryQuery.isFIBMatch = true
     if case .route(let entry) = tables.lookup(entryQuery) {
       if let refusal = specificity(of: entry, query) { return refusal }
-      finding.take(legs: legs(of: entry, query))
+      take(legs(of: entry, query), into: &finding, .ipv6)
     }
     return finding
   }
@@ -116,20 +117,29 @@ extension RouteInquiry {
     return legs.count > 1 ? legs : []
   }
 
+  /// The answer to a connection's second question: connect(2) asks for a source first, then for the route from it, and
+  /// the choice among several next hops looks at the source too.
+  private func asConnected(_ query: RouteQuery, _ first: RouteMessage) -> RouteMessage {
+    guard query.source == nil, let source = first.preferredSource else { return first }
+    var bound = query
+    bound.source = source
+    guard case .route(let second) = tables.lookup(bound) else { return first }
+    return second
+  }
+
+  /// Takes in the next hops of a route that has several, one of which the finding is about. Where the kernel chooses by
+  /// addresses alone, every connection to this one takes that next hop, and the others are no concern of the target's.
+  private func take(_ legs: [RouteFinding.Leg], into finding: inout RouteFinding, _ family: IPAddress.Family) {
+    guard legs.count > 1 else { return }
+    finding.isOnLink = legs.allSatisfy { $0.gateway == nil }
+    if tables.spreadsConnections(family) { finding.legs = legs }
+  }
+
   private func finding(from route: RouteMessage, via index: Int32, _ source: IPAddress?) -> RouteFinding {
     let gateway = route.gateway.flatMap { $0.isUnspecified ? nil : $0 }
     return RouteFinding(
       route.isLocal ? .local : .unicast, interfaceIndex: index,
       interface: tables.interfaceName(index), gateway: gateway, source: source,
       isOnLink: gateway == nil, table: route.table)
-  }
-}
-
-extension RouteFinding {
-  /// Takes in the next hops of a multipath route, one of which the finding is about.
-  fileprivate mutating func take(legs: [Leg]) {
-    guard legs.count > 1 else { return }
-    self.legs = legs
-    isOnLink = legs.allSatisfy { $0.gateway == nil }
   }
 }

@@ -1,4 +1,5 @@
 import ReachCore
+import ReachIO
 import ReachTestSupport
 import Testing
 
@@ -7,6 +8,8 @@ import Testing
   @Test("all next hops are listed, with the one the packet would take in front of them", .timeLimit(.minutes(1)))
   func legs() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
+      try stage.set("ipv4/fib_multipath_hash_policy", to: "1")
+      try stage.set("ipv6/fib_multipath_hash_policy", to: "1")
       try stage.ip(
         """
         route add 203.0.113.0/24 nexthop via 192.0.2.254 weight 3 nexthop via 198.51.100.254
@@ -26,9 +29,32 @@ import Testing
     #expect(findings[0].legs.map(\.weight) == [3, 1])
   }
 
+  @Test(
+    "by default every connection to an address takes one next hop, which is the one that is found",
+    .timeLimit(.minutes(1)))
+  func chosenLeg() async throws {
+    let (findings, taken) = try await withTwoUplinks { stage, ask, _ in
+      try stage.ip("route add 203.0.113.0/24 nexthop via 192.0.2.254 nexthop via 198.51.100.254")
+      var findings: [RouteFinding] = []
+      var taken: [IPAddress?] = []
+      for host in 1...32 {
+        let address = IPAddress(ipv4: 0xcb00_7100 + UInt32(host))
+        findings.append(try await ask(address))
+        let socket = try connecting(to: address, 9)
+        taken.append(Socket(number: socket.number).localAddress?.address)
+      }
+      return (findings, taken)
+    }
+    #expect(findings.allSatisfy { $0.legs.isEmpty })
+    #expect(Set(findings.map(\.interface)) == ["veth0", "veth2"])
+    // Each uplink has a source of its own, which tells by which one the kernel sent.
+    #expect(findings.map(\.source) == taken)
+  }
+
   @Test("on-link is a route all of whose next hops are", .timeLimit(.minutes(1)))
   func onLinkLegs() async throws {
     let finding = try await withTwoUplinks { stage, ask, _ in
+      try stage.set("ipv4/fib_multipath_hash_policy", to: "1")
       try stage.ip("route add 203.0.113.0/24 nexthop dev veth0 nexthop dev veth2")
       return try await ask(remote)
     }
@@ -39,6 +65,7 @@ import Testing
   @Test("a next hop without carrier stays in the running, one that is down does not (K12)", .timeLimit(.minutes(1)))
   func deadLegs() async throws {
     let (unplugged, down) = try await withTwoUplinks { stage, ask, second in
+      try stage.set("ipv4/fib_multipath_hash_policy", to: "1")
       try stage.ip("route add 203.0.113.0/24 nexthop via 192.0.2.254 nexthop via 198.51.100.254")
       try second.ip("link set veth3 down")
       try stage.host.awaitLink("veth2", showing: "NO-CARRIER", "state DOWN")
@@ -71,6 +98,7 @@ import Testing
   @Test("next hops that are objects count like others, and take their routes with them (K9)", .timeLimit(.minutes(1)))
   func nexthopObjects() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
+      try stage.set("ipv4/fib_multipath_hash_policy", to: "1")
       try stage.ip(
         """
         nexthop add id 1 via 192.0.2.254 dev veth0

@@ -109,6 +109,8 @@ import Testing
 
 /// Tables that answer as they are told; `eth0` has the index 3.
 struct SimulatedKernel: KernelTables {
+  func spreadsConnections(_ family: IPAddress.Family) -> Bool { true }
+
   final class Lookups { var count = 0 }
 
   let lookups = Lookups()

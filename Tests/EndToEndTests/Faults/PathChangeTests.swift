@@ -49,10 +49,44 @@ struct PathChangeTests {
     }
   }
 
-  @Test("of two next hops the one without carrier is named until it is set down, since the kernel goes on choosing it")
+  @Test("of two next hops the one without carrier fails the targets that the kernel sends by it, and no others")
   func deadLeg() async throws {
     try await withNetworkNamespace { loop, stage in
       let router = try stage.stageGateway()
+      try stage.addBackupLink(to: router)
+      try stage.ip("route replace default nexthop via 192.0.2.254 nexthop via 203.0.113.254")
+      let hosts = (1...16).map { "198.51.100.\($0)" }
+      let agent = try await RunningAgent.start(
+        "defaults: { interval: 5m, timeout: 20s }\ntargets: [\(hosts.joined(separator: ", "))]", on: loop)
+      var onBackup: [StatusWatch] = []
+      var others: [StatusWatch] = []
+      for host in hosts {
+        let watch = try await StatusWatch(agent, host)
+        let metrics = try await agent.client.metrics()
+        let path = ["target": host, "interface": "backup"]
+        if metrics.value("reachability_path_info", path) == 1 { onBackup.append(watch) } else { others.append(watch) }
+      }
+      #expect(!onBackup.isEmpty && !others.isEmpty)
+      try router.ip("link set backup1 down")
+      for index in onBackup.indices {
+        let line = try await onBackup[index].expectDown("carrier_lost")
+        #expect(line["interface"] == .string("backup"))
+      }
+      try stage.ip("link set backup down")
+      for index in onBackup.indices {
+        let line = try await onBackup[index].expectUp("route_ok")
+        #expect(line["interface"] == .string("veth0"))
+      }
+      for watch in onBackup + others { #expect(watch.unread.isEmpty) }
+      #expect(try await agent.stop() == 0)
+    }
+  }
+
+  @Test("where connections are spread over two next hops, the one without carrier is named until it is set down")
+  func deadLegOfSpreadConnections() async throws {
+    try await withNetworkNamespace { loop, stage in
+      let router = try stage.stageGateway()
+      try stage.set("ipv4/fib_multipath_hash_policy", to: "1")
       try stage.addBackupLink(to: router)
       try stage.ip("route replace default nexthop via 192.0.2.254 nexthop via 203.0.113.254")
       // Some of so many go by one next hop and some by the other.
