@@ -53,12 +53,10 @@ internal import Testing
 
   @Test("Silence beyond a gateway puts it under suspicion, a failed neighbour shows that it is broken")
   func gateways() {
-    for reason in [Reason.tcpTimeout, .tcpHostUnreachable, .tcpNetUnreachable] {
-      let found = evidence([Scene.way(.failed(reason))])
-      #expect(found?.blame == CauseEvidence.Blame(Self.gateway, reason, isDirect: false))
-      #expect(found?.gatewayWord == .silent)
-      #expect(found?.usableInterface == "eth0")
-    }
+    let found = evidence([Scene.way(.failed(.tcpTimeout))])
+    #expect(found?.blame == CauseEvidence.Blame(Self.gateway, .tcpTimeout, isDirect: false))
+    #expect(found?.gatewayWord == .silent)
+    #expect(found?.usableInterface == "eth0")
     var failed = Scene.way(.failed(.tcpTimeout))
     failed.route?.isNeighbourFailed = true
     #expect(evidence([failed])?.blame == CauseEvidence.Blame(Self.gateway, .neighbourFailed, isDirect: true))
@@ -76,10 +74,21 @@ internal import Testing
     #expect(mixed?.gatewayWord == .works && mixed?.blame == nil)
   }
 
-  @Test("Nothing is said of a gateway by a firewall's word, a path without a probe, or one of several legs")
+  @Test("A target without a gateway before it that answers speaks for the gateway that it may be to others")
+  func gatewayAsTarget() {
+    let route = Scene.onLink(over: Scene.wired)
+    for result in [TCPFinding.Result.open, .failed(.tcpRefused)] {
+      let found = evidence([Candidate(Scene.gateway, route: route, link: Scene.wired, tcp: TCPFinding(result))])
+      #expect(found?.gateway == Self.gateway && found?.gatewayWord == .works && found?.blame == nil)
+    }
+  }
+
+  @Test("Nothing is said of a gateway by what comes by ICMP, a path without a probe, or one of several legs")
   func noWord() {
-    #expect(evidence([Scene.way(.failed(.tcpAdminProhibited))])?.blame == nil)
-    #expect(evidence([Scene.way(.failed(.tcpAdminProhibited))])?.gatewayWord == .nothing)
+    for reason in [Reason.tcpHostUnreachable, .tcpNetUnreachable, .tcpAdminProhibited] {
+      #expect(evidence([Scene.way(.failed(reason))])?.blame == nil)
+      #expect(evidence([Scene.way(.failed(reason))])?.gatewayWord == .nothing)
+    }
     var legs = Scene.way(.failed(.tcpTimeout))
     legs.route?.legs = [
       RouteFinding.Leg(interfaceIndex: 2, gateway: Scene.gateway, weight: 1),

@@ -20,6 +20,9 @@ extension CauseEvidence {
     if let address = verdict.path.gateway {
       gateway = .gateway(address, interface: verdict.path.interface)
       gatewayWord = Self.word(on: address, in: findings) ?? word(ofServersBehind: address, verdict, findings)
+    } else if let neighbour = Self.answering(in: findings) {
+      // It may be the gateway of others.
+      (gateway, gatewayWord) = (neighbour, .works)
     }
     if !verdict.status.isReachable { blame = blame(in: verdict, of: target, lostEgress: lostEgress) }
   }
@@ -47,6 +50,20 @@ extension CauseEvidence {
       }
     }
     return isSilent ? .silent : nil
+  }
+
+  /// An address without a gateway before it that answered.
+  private static func answering(in findings: RoundFindings) -> Cause? {
+    for candidate in findings.candidates where candidate.role == .target {
+      guard let address = candidate.address, let route = candidate.route, route.decision == .unicast,
+        route.gateway == nil, route.legs.count < 2
+      else { continue }
+      switch candidate.tcp?.result {
+      case .open, .failed(.tcpRefused): return .gateway(address, interface: route.interface)
+      default: break
+      }
+    }
+    return nil
   }
 
   /// What a failed resolution says of the gateway between here and the servers.
@@ -102,9 +119,10 @@ extension LinkFinding {
 }
 
 extension Reason {
-  /// Whether a gateway that drops packets would explain it.
+  /// Whether a gateway that drops packets would explain it. What is said by ICMP is not silence: somebody is there, be it
+  /// the gateway, a router behind it, or this host's own firewall.
   fileprivate var isSilenceBeyondGateway: Bool {
-    self == .tcpTimeout || self == .tcpHostUnreachable || self == .tcpNetUnreachable
+    self == .tcpTimeout
   }
 }
 
