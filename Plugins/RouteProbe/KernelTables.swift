@@ -16,8 +16,9 @@ protocol KernelTables {
 
   /// Whether connections to one and the same address may take different next hops of a route that has several.
   func spreadsConnections(_ family: IPAddress.Family) -> Bool
-  /// Whether the neighbour's entry stands at NUD_FAILED: it was asked for and did not answer.
-  func hasFailed(neighbour: IPAddress, on interface: Int32) -> Bool
+  /// Whether the neighbour's entry stands at NUD_FAILED: it was asked for and did not answer. With `orUnanswered` it
+  /// counts as well that it is being asked for and has not answered yet (NUD_INCOMPLETE).
+  func hasFailed(neighbour: IPAddress, on interface: Int32, orUnanswered: Bool) -> Bool
 }
 
 extension ProbeHost: KernelTables {
@@ -43,7 +44,8 @@ extension ProbeHost: KernelTables {
     return unsafe read(number, &digit, 1) == 1 && digit != UInt8(ascii: "0")
   }
 
-  func hasFailed(neighbour: IPAddress, on interface: Int32) -> Bool {
-    netlink.neighbourState(interface: interface, address: neighbour)?.contains(.failed) ?? false
+  func hasFailed(neighbour: IPAddress, on interface: Int32, orUnanswered: Bool) -> Bool {
+    guard let state = netlink.neighbourState(interface: interface, address: neighbour) else { return false }
+    return state.contains(.failed) || (orUnanswered && state.contains(.incomplete))
   }
 }

@@ -14,6 +14,9 @@ internal import ReachNetlink
 struct RouteInquiry<Tables: KernelTables> {
   /// Whether only a route that a default route would give counts.
   var isDefaultPath = false
+  /// Whether a connection to the address has just waited in vain. A neighbour that is being asked for then has had all
+  /// that time to answer.
+  var isAfterSilence = false
   /// Whether 169.254.0.0 is asked about for the sake of its whole network.
   var isLinkLocal = false
   /// The source that the packet is to have, where the target says one.
@@ -74,7 +77,7 @@ struct RouteInquiry<Tables: KernelTables> {
     guard finding.decision == .unicast, let hop = finding.gateway ?? (isDefaultPath ? nil : address) else {
       return false
     }
-    return tables.hasFailed(neighbour: hop, on: finding.interfaceIndex)
+    return tables.hasFailed(neighbour: hop, on: finding.interfaceIndex, orUnanswered: isAfterSilence)
   }
 
   // MARK: What is asked

@@ -55,13 +55,17 @@ public struct RouteProbe: ProbeBackend {
     case .host, .address, .defaultPath, .interface: break
     }
     guard let memory, target.source == SourceBinding(), target.kindName == "address" || target.kindName == "host" else {
-      return context.candidates.map { inquiry.finding(for: $0.address) }
+      return context.candidates.map { candidate in
+        inquiry.isAfterSilence = candidate.hasMetSilence
+        return inquiry.finding(for: candidate.address)
+      }
     }
     let now = context.host.loop.now()
     return context.candidates.map { candidate in
       guard let address = candidate.address, candidate.role == .target else {
         return inquiry.finding(for: candidate.address)
       }
+      inquiry.isAfterSilence = candidate.hasMetSilence
       if candidate.route == nil, let known = memory.finding(for: address, port: target.port, at: now) { return known }
       let finding = inquiry.finding(for: address)
       memory.keep(finding, for: address, port: target.port, at: now)
@@ -94,4 +98,9 @@ public struct RouteProbe: ProbeBackend {
     if finding.isNeighbourFailed { line += ", its neighbour does not answer" }
     return line
   }
+}
+
+extension Candidate {
+  /// Whether a connection of this round has waited in vain; one of a round before comes without the route it took.
+  fileprivate var hasMetSilence: Bool { route != nil && tcp?.result == .failed(.tcpTimeout) }
 }

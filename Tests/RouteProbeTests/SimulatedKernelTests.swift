@@ -126,7 +126,7 @@ struct SimulatedKernel: KernelTables {
   func interfaceIndex(named name: String) -> Int32? { name == "eth0" ? 3 : nil }
   func isTentative(_ address: IPAddress) -> Bool { false }
   func interfaceName(_ index: Int32) -> String { index == 3 ? "eth0" : "" }
-  func hasFailed(neighbour: IPAddress, on interface: Int32) -> Bool { false }
+  func hasFailed(neighbour: IPAddress, on interface: Int32, orUnanswered: Bool) -> Bool { false }
 
   func finding(for address: IPAddress, from source: SourceBinding = SourceBinding()) -> RouteFinding {
     var inquiry = RouteInquiry(self, source: source)
