@@ -57,7 +57,7 @@ import Testing
     #expect(finding.ipv4 == .failed(.dnsTimeout))
     #expect(finding.servers == [IPAddress.loopback])
     #expect(finding.attempts == queries.count)
-    #expect(queries.count > 2)
+    #expect(queries.count >= 2)
   }
 
   @Test("one lost datagram fails nothing", .timeLimit(.minutes(1)))
