@@ -85,7 +85,9 @@ public final class Agent: Sendable {
     }
     host.links.onChange { [scheduler, log] change in
       if let resync = change.resyncDuration { log.log(.netlinkOverrun(resync: resync)) }
-      scheduler.pathsMayHaveChanged(PathChange(links: change.links, receivedAt: change.receivedAt))
+      scheduler.pathsMayHaveChanged(
+        PathChange(
+          links: change.links, receivedAt: change.receivedAt, hasFlaps: change.kinds.contains(.flap)))
     }
     resolverFiles = Self.resolverFiles(for: board.targets, scheduler, loop)
     slowLook = SlowLook(on: loop) { [resolverFiles] in

@@ -70,23 +70,34 @@ final class TargetBoard: Sendable {
   }
 
   private func skipped(_ rounds: Int, of watched: WatchedTarget) {
+    count(skipped: rounds, of: watched)
+    // A round that brought no evidence counts towards `unknown_after` like one that could not be probed.
+    judgeNothing(of: watched) { judge, nothing, now, wall in
+      judge.absorb(nothing, under: watched.target.policy, at: now, wall: wall)
+    }
+  }
+
+  private func count(skipped rounds: Int, of watched: WatchedTarget) {
     agent.withState { $0.roundsSkipped &+= UInt64(max(0, rounds)) }
     watched.series.withState { $0.recordSkipped(rounds: rounds) }
+  }
+
+  /// Has a round judged that told nothing. The reason of a fault that stands already stays.
+  private func judgeNothing(
+    of watched: WatchedTarget, _ absorb: (inout TargetJudge, Verdict, Instant, Int64) -> TargetUpdate
+  ) {
     let wall = WallClock.nanosecondsSinceEpoch()
-    // A round that brought no evidence counts towards `unknown_after` like one that could not be probed. The reason of a
-    // fault that stands already stays.
     judge(watched, .nothing, at: loop.now()) { standing, now in
       let nothing = Verdict(
         flags: nil, rule: watched.target.policy.statusRule, reason: standing.lastFault ?? .notProbed)
-      return standing.judge.absorb(nothing, under: watched.target.policy, at: now, wall: wall)
+      return absorb(&standing.judge, nothing, now, wall)
     }
     causes.settle()
   }
 
   /// The target's turn has not come. That is no evidence of anything, and none is missing: its status stands until then.
   private func crowdedOut(_ rounds: Int, of watched: WatchedTarget) {
-    agent.withState { $0.roundsSkipped &+= UInt64(max(0, rounds)) }
-    watched.series.withState { $0.recordSkipped(rounds: rounds) }
+    count(skipped: rounds, of: watched)
     note(crowding, target: watched.target.name)
   }
 
@@ -119,7 +130,8 @@ final class TargetBoard: Sendable {
     let verdict = Judge.verdict(on: look.findings, of: target)
     let evidence = CauseEvidence(verdict, on: look.findings, of: target, isPathOnly: true) { watched.lostEgress }
     let hasChanged = judge(watched, Account(evidence, began: look.at), at: look.at) { standing, now in
-      standing.judge.absorb(look: verdict, under: target.policy, at: now, wall: wall)
+      standing.judge.absorb(
+        look: verdict, hasFlapped: look.hasFlapped, under: target.policy, at: now, wall: wall)
     }
     if hasChanged, let changedAt = look.changedAt {
       agent.withState { $0.eventToStatus.record(loop.now().since(changedAt)) }
@@ -129,10 +141,13 @@ final class TargetBoard: Sendable {
   /// Every target has been told of a look at its path.
   func lookEnded() { causes.endLook() }
 
-  /// A round's result was dropped, since the path changed while it ran. What the path is now has been judged.
+  /// A round's result was dropped, since the path changed while it ran. What the path is now has been judged; whether the
+  /// peer answers has not.
   private func outdated(_ watched: WatchedTarget) {
-    agent.withState { $0.roundsSkipped &+= 1 }
-    watched.series.withState { $0.recordSkipped(rounds: 1) }
+    count(skipped: 1, of: watched)
+    judgeNothing(of: watched) { judge, nothing, now, wall in
+      judge.absorb(dropped: nothing, under: watched.target.policy, at: now, wall: wall)
+    }
   }
 
   private func noteFirstRound() {
@@ -181,7 +196,7 @@ final class TargetBoard: Sendable {
       keep(event, of: watched, as: after.state)
       said.say(.targetEvent(event, of: watched.target))
     }
-    if old.status == .notReachable, new.status == .notReachable, old.reason != new.reason {
+    if old.status == .notReachable, new.status == .notReachable, old.reason != new.reason, !update.isInitial {
       said.say(.reasonChanged(target: watched.target, from: old.reason, to: new))
     }
     return old.status != new.status
@@ -239,6 +254,11 @@ final class TargetBoard: Sendable {
 }
 
 extension TargetUpdate {
+  /// Whether this is the first that is told of the target.
+  fileprivate var isInitial: Bool {
+    events.contains { if case .initial = $0 { true } else { false } }
+  }
+
   /// Whether the target turned NotReachable, or was so to begin with.
   fileprivate var hasFailure: Bool { events.contains { $0.failure != nil } }
 

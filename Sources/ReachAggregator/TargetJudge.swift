@@ -86,12 +86,23 @@ public struct TargetJudge: Sendable {
     return absorb(verdict, weight, policy, now, wall)
   }
 
-  /// Takes the verdict on a look at the path between rounds, in which all that lies beyond this host is as the last round
-  /// saw it.
+  /// Takes note that a round's result was dropped, since the path changed while it ran; `nothing` is Unknown, for the
+  /// reason that would then hold. What rests on the path alone, looks see to; anything else has one round less to rest on.
   public mutating func absorb(
-    look verdict: Verdict, under policy: TargetPolicy, at now: Instant, wall: Int64
+    dropped nothing: Verdict, under policy: TargetPolicy, at now: Instant, wall: Int64
+  ) -> TargetUpdate {
+    let isKnown = state.verdict.status != .unknown
+    return isKnown && state.verdict.restsOnPathAlone ? .none : absorbNothing(nothing, policy, now, wall)
+  }
+
+  /// Takes the verdict on a look at the path between rounds, in which all that lies beyond this host is as the last round
+  /// saw it. A path that came and went since the last look has not been broken for all that time, so that `hold` begins
+  /// anew.
+  public mutating func absorb(
+    look verdict: Verdict, hasFlapped: Bool = false, under policy: TargetPolicy, at now: Instant, wall: Int64
   ) -> TargetUpdate {
     let weight = verdict.weight
+    if hasFlapped { waiting = nil }
     if weight == .none, !verdict.hasClearPath { return .none }
     if weight != .none, verdict.restsOnPathAlone {
       // As fresh as a round's: those that told nothing are counted from here.

@@ -33,12 +33,6 @@ struct KeptFindings: Sendable {
     return findings
   }
 
-  /// Whether the last round failed beyond this host: a change may be what mends it.
-  var hasFailed: Bool {
-    if let resolution, resolution.finding.result != .resolved { return true }
-    return !connections.isEmpty && !connections.contains { $0.result == .open }
-  }
-
   /// Takes note of how the path is now. Returns whether it is another than before.
   mutating func renew(_ candidates: [Candidate], at now: Instant) -> Bool {
     let fresh = PathPrint(candidates)

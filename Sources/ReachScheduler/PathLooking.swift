@@ -19,8 +19,11 @@ struct PathLooking {
   private var number: UInt32 = 0
   /// When the look came to the target that it is at.
   private var movedAt = Instant.distantFuture
-  /// Changes that no look has begun since.
+  /// Changes that no look has begun since, and the links that they were about more than once.
   private var pending: PathChange?
+  private var pendingFlaps: Set<Int32> = []
+  /// The links that changed more than once between the look before and the one that goes on.
+  private var flaps: Set<Int32> = []
 
   /// How long one target's look may take before the rest goes on without it. Route and link probes ask nobody but the
   /// kernel, so that this is for a backend with a fault.
@@ -38,10 +41,20 @@ struct PathLooking {
   /// Takes note of a change.
   mutating func note(_ change: PathChange, at now: Instant) {
     window.note(at: now)
+    if change.hasFlaps { pendingFlaps.formUnion(change.links.prefix(Self.mostLinks)) }
     guard var known = pending else { return pending = change }
-    if known.links.count < Self.mostLinks { known.links += change.links.prefix(Self.mostLinks) }
+    for link in change.links.prefix(Self.mostLinks) {
+      if known.links.contains(link) {
+        pendingFlaps.insert(link)
+      } else if known.links.count < Self.mostLinks {
+        known.links.append(link)
+      }
+    }
     pending = known
   }
+
+  /// Whether that link changed more than once since the look before.
+  func hasFlapped(_ link: Int32) -> Bool { flaps.contains(link) }
 
   /// Begins a look if one is due, or goes on with one that is stuck. Returns the number for the task to go by; nil when
   /// there is nothing to do.
@@ -56,6 +69,8 @@ struct PathLooking {
       order = targets(of: slots, behind: Set(pending?.links ?? []), at: now)
       position = 0
       pending = nil
+      flaps = pendingFlaps
+      pendingFlaps = []
     }
     movedAt = now
     number &+= 1
@@ -105,10 +120,13 @@ public struct PathChange: Hashable, Sendable {
   public var links: [Int32]
   /// When it was heard of.
   public var receivedAt: Instant
+  /// Whether any of the links came and went within the change.
+  public var hasFlaps: Bool
 
   /// A change.
-  public init(links: [Int32] = [], receivedAt: Instant) {
+  public init(links: [Int32] = [], receivedAt: Instant, hasFlaps: Bool = false) {
     self.links = links
+    self.hasFlaps = hasFlaps
     self.receivedAt = receivedAt
   }
 }

@@ -47,7 +47,7 @@ extension Scheduler {
     let findings = await runner.lookAtPath(after: kept, until: loop.now().advanced(by: runner.target.policy.timeout))
     let now = loop.now()
     // While a backend took its time, a round may have ended and seen more, or the target may be gone.
-    guard let changedAt = core.withState({ $0.renew(key, kept, findings, number, at: now) }) else { return }
-    observer(slot.tag, .looked(PathLook(findings: findings, at: now, changedAt: changedAt)))
+    guard let look = core.withState({ $0.renew(key, kept, findings, number, at: now) }) else { return }
+    observer(slot.tag, .looked(look))
   }
 }

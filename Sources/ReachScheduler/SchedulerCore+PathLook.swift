@@ -18,23 +18,21 @@ extension SchedulerCore {
     slots[Int(key.index)]?.kept = KeptFindings(findings, at: now)
   }
 
-  /// Takes in what a look saw. Returns what led to it; nil when it has been overtaken.
+  /// Takes in what a look saw. Returns what is to be told of it; nil when it has been overtaken.
   mutating func renew(
     _ key: SchedulerState.Key, _ kept: KeptFindings, _ findings: RoundFindings, _ number: UInt32, at now: Instant
-  ) -> (Instant?)? {
+  ) -> PathLook? {
     guard looking.isCurrent(number), let slot = slot(of: key), slot.kept?.seenAt == kept.seenAt else { return nil }
+    let look = PathLook(
+      findings: findings, at: now, changedAt: looking.changedAt, hasFlapped: looking.hasFlapped(kept.path.egress))
     // A lookup that failed says nothing of the path.
-    guard findings.fault == nil, !findings.candidates.contains(where: \.isRouteUnknown) else {
-      return .some(looking.changedAt)
-    }
+    guard findings.fault == nil, !findings.candidates.contains(where: \.isRouteUnknown) else { return look }
     var kept = kept
     if kept.renew(findings.candidates, at: now) {
       if schedule.pathChanged(key, at: now) { slot.task?.cancel() }
-    } else if kept.hasFailed, looking.changedAt != nil {
-      schedule.followUp(key, at: now)
     }
     slots[Int(key.index)]?.kept = kept
-    return .some(looking.changedAt)
+    return look
   }
 }
 

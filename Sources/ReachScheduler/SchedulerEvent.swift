@@ -27,8 +27,12 @@ public struct PathLook: Sendable {
   /// When the change that led to it was heard of; nil when nothing did.
   public let changedAt: Instant?
 
+  /// Whether the link that the target left by came and went, or went and came, since the look before.
+  public let hasFlapped: Bool
+
   /// A look.
-  public init(findings: RoundFindings, at: Instant, changedAt: Instant?) {
+  public init(findings: RoundFindings, at: Instant, changedAt: Instant?, hasFlapped: Bool = false) {
+    self.hasFlapped = hasFlapped
     self.findings = findings
     self.at = at
     self.changedAt = changedAt

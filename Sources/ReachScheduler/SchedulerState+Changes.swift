@@ -8,17 +8,10 @@ extension SchedulerState {
   @discardableResult
   public mutating func pathChanged(_ key: Key, at now: Instant) -> Bool {
     guard let index = index(of: key) else { return false }
-    follow(index, backoff: followUpDelay, at: now.nanoseconds)
+    follow(index, at: now.nanoseconds)
     guard entries[index].phase == .running else { return false }
     entries[index].isOutdated = true
     return true
-  }
-
-  /// Something has changed that may have mended the target: one round follows after `followUpDelay`, unless more are
-  /// to come anyway.
-  public mutating func followUp(_ key: Key, at now: Instant) {
-    guard let index = index(of: key), entries[index].followUp == .max else { return }
-    follow(index, backoff: entries[index].interval, at: now.nanoseconds)
   }
 
   /// A round that runs may tell of a path that is no more, and nothing is known of the one before it: once it has ended,
@@ -48,11 +41,11 @@ extension SchedulerState {
   }
 
   /// A target with a shorter interval than the delay is probed soon enough by itself.
-  private mutating func follow(_ index: Int, backoff: Int64, at now: Int64) {
+  private mutating func follow(_ index: Int, at now: Int64) {
     guard entries[index].interval > followUpDelay else { return }
     let due = now.saturatingPlus(followUpDelay).saturatingPlus(spread(of: index))
     entries[index].followUp = due
-    entries[index].backoff = backoff
+    entries[index].backoff = followUpDelay
     heap.set(Int32(index), due: min(due, heap.due(of: Int32(index)) ?? .max))
   }
 

@@ -26,6 +26,9 @@ extension SchedulerState {
       // What is at once for one is spread for many: they may all have ended for one reason.
       let fresh = firstDue(key.index, at: now.nanoseconds)
       heap.set(key.index, due: min(fresh, heap.due(of: key.index) ?? .max))
+      entries[index].isPostponed = false
+    } else if entries[index].isPostponed {
+      heap.set(key.index, due: min(now.nanoseconds, heap.due(of: key.index) ?? .max))
     }
     entries[index].isWantedAgain = false
     startWaiting(at: now.nanoseconds, into: &actions)
@@ -49,7 +52,9 @@ extension SchedulerState {
         guard fresh <= now else { return heap.set(index, due: fresh) }
       }
       entries[Int(index)].roundDue = missed > 0 ? now : due
-      setDue(index, place: place(of: index, after: roundSpacing(from: now, due: due, entry)))
+      let spacing = entry.isPostponed ? now : roundSpacing(from: now, due: due, entry)
+      entries[Int(index)].isPostponed = false
+      setDue(index, place: place(of: index, after: spacing))
       if inFlight < max(1, settings.maximumInFlight) {
         start(index, at: now, into: &actions)
       } else {
@@ -61,6 +66,9 @@ extension SchedulerState {
         // A round that still waits stands for this one from now on, and its lag is counted from here.
         entries[Int(index)].roundDue = due
         actions.append(.crowdOut(key, rounds: missed + 1))
+      } else if missed == 0, entry.phase == .running, now < entry.limit, !entry.isPostponed {
+        // It keeps to its time, which may be all of the interval.
+        entries[Int(index)].isPostponed = true
       } else {
         actions.append(.skip(key, rounds: missed + 1))
       }
@@ -95,6 +103,7 @@ extension SchedulerState {
     entries[Int(index)].limit = limit
     entries[Int(index)].isStarved = false
     entries[Int(index)].isOutdated = false
+    entries[Int(index)].isOverdue = false
     running.append(index, to: &entries)
     inFlight += 1
     nextSweep = min(nextSweep, sweepTime(limit))
@@ -118,16 +127,18 @@ extension SchedulerState {
       let entry = entries[Int(index)]
       if entry.limit > now {
         nextSweep = min(nextSweep, sweepTime(entry.limit))
-      } else if wasPunctual {
+      } else if wasPunctual, entry.isOverdue {
         leave(Int(index))
         entries[Int(index)].phase = .givenUp
         givenUp += 1
         actions.append(.giveUp(Key(index: index, generation: entry.generation), number: entry.number))
       } else {
-        // This thread was held up, so the backend had no chance to keep to its time: it gets the grace again.
+        // Seen for the first time, or this thread was held up: the backend may have had no chance to keep to its time, since
+        // timers come before tasks. It gets the grace again.
         if now.saturatingMinus(entry.limit.saturatingMinus(grace)) > starvation {
           entries[Int(index)].isStarved = true
         }
+        entries[Int(index)].isOverdue = true
         entries[Int(index)].limit = now.saturatingPlus(grace)
         nextSweep = min(nextSweep, sweepTime(entries[Int(index)].limit))
       }

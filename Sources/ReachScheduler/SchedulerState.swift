@@ -81,6 +81,10 @@ public struct SchedulerState: Sendable {
     var phase = Phase.absent
     /// The process was starved or suspended while the round ran.
     var isStarved = false
+    /// A round was due while one ran that keeps to its time: it follows that one, and stands in its place.
+    var isPostponed = false
+    /// The round was found past its limit once.
+    var isOverdue = false
     /// The target's path changed while the round ran.
     var isOutdated = false
     /// Another round is wanted as soon as this one has ended.

@@ -28,9 +28,16 @@ internal import Testing
       return judge.absorb(verdict, under: policy, at: Instant(nanoseconds: now), wall: now)
     }
 
-    mutating func look(_ verdict: Verdict) -> TargetUpdate {
+    mutating func look(_ verdict: Verdict, hasFlapped: Bool = false) -> TargetUpdate {
       now += 10_000_000
-      return judge.absorb(look: verdict, under: policy, at: Instant(nanoseconds: now), wall: now)
+      return judge.absorb(
+        look: verdict, hasFlapped: hasFlapped, under: policy, at: Instant(nanoseconds: now), wall: now)
+    }
+
+    mutating func drop() {
+      now += 10_000_000
+      let nothing = Verdict(flags: nil, rule: .afnetworking, reason: .notProbed)
+      _ = judge.absorb(dropped: nothing, under: policy, at: Instant(nanoseconds: now), wall: now)
     }
 
     var status: Status { judge.state.verdict.status }
@@ -151,6 +158,44 @@ internal import Testing
     _ = run.look(Self.open)
     #expect(run.judge.holdEnds == nil && !run.isStale)
     #expect(run.status == .reachableViaWiFi)
+  }
+
+  @Test("a link that came and went within hold has its time begin anew")
+  func flappedWithinHold() {
+    var run = Run()
+    run.policy.hold = .milliseconds(15)
+    _ = run.round(Self.open)
+    _ = run.look(Self.lost)
+    for _ in 0..<10 {
+      #expect(run.look(Self.lost, hasFlapped: true).events.isEmpty)
+      #expect(run.status == .reachableViaWiFi && run.isStale)
+    }
+    _ = run.look(Self.lost)
+    _ = run.look(Self.lost)
+    #expect(run.status == .notReachable)
+  }
+
+  @Test("rounds that are dropped leave a connection unconfirmed: the status is stale, then Unknown")
+  func droppedRounds() {
+    var run = Run()
+    run.policy.unknownAfter = 3
+    _ = run.round(Self.open)
+    for _ in 0..<3 {
+      run.drop()
+      _ = run.look(Self.openElsewhere)
+      #expect(run.status == .reachableViaWiFi && run.isStale)
+    }
+    run.drop()
+    #expect(run.status == .unknown)
+  }
+
+  @Test("a dropped round takes nothing from a status that rests on the path")
+  func droppedBesidePath() {
+    var run = Run()
+    _ = run.round(Self.open)
+    _ = run.look(Self.lost)
+    for _ in 0..<10 { run.drop() }
+    #expect(run.status == .notReachable && !run.isStale)
   }
 
   @Test("raw changes are counted whether the status follows or not")

@@ -60,15 +60,14 @@ import Testing
     var present: Set<String> = []
     for step in 0..<3000 {
       let name = "target \(random.next() % 200)"
-      switch random.next() % 7 {
+      switch random.next() % 6 {
       case 0, 1:
         let interval: Duration = random.next() % 2 == 0 ? .milliseconds(500) : .seconds(3)
         if present.insert(name).inserted { world.add(name, interval: interval) }
       case 2:
         if present.remove(name) != nil { world.remove(name) }
       case 3: world.pathChanged(name)
-      case 4: world.followUp(name)
-      case 5: world.nameChanged(name)
+      case 4: world.nameChanged(name)
       default: world.probeNow(name)
       }
       world.run(until: .milliseconds(10 * (step + 1)))

@@ -62,10 +62,6 @@ final class VirtualSchedule {
     if let key = keys[name] { state.nameChanged(key, at: instant) }
   }
 
-  func followUp(_ name: String) {
-    if let key = keys[name] { state.followUp(key, at: instant) }
-  }
-
   /// Lets virtual time run, with every wake-up punctual.
   func run(until end: Duration) {
     while true {

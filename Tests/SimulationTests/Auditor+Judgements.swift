@@ -12,7 +12,7 @@ extension Auditor {
     at time: Int64, wall: Int64
   ) {
     now = time
-    weigh(origin, tag)
+    weigh(origin, tag, before)
     if trace != nil {
       let state = after.state
       note(
@@ -29,7 +29,7 @@ extension Auditor {
   }
 
   /// Keeps the auditor's own count of what evidence has said.
-  private func weigh(_ origin: Origin, _ tag: Int) {
+  private func weigh(_ origin: Origin, _ tag: Int, _ before: TargetJudge) {
     switch origin {
     case .round(_, let verdict):
       if !books[tag].isReady, verdict.weight != .none {
@@ -56,6 +56,9 @@ extension Auditor {
       case .tentative, .final, .none: break
       }
     case .skip: books[tag].blindRounds += 1
+    case .dropped:
+      let stands = before.state.verdict
+      if stands.status == .unknown || !stands.restsOnPathAlone { books[tag].blindRounds += 1 }
     case .hold: break
     }
   }
@@ -162,7 +165,7 @@ extension Auditor {
     switch origin {
     case .round(let start, let verdict) where verdict.weight == .tentative: return start.nanoseconds
     case .round(let start, _): return start.nanoseconds - age
-    case .look, .skip: return now - age
+    case .look, .skip, .dropped: return now - age
     // A path that is there again ends the wait as soon as that has been told of.
     case .hold:
       let isPrompt = trouble.isDisjoint(with: [.loss, .faults, .stall, .suspend, .secrets])

@@ -17,6 +17,7 @@ final class Auditor {
     case look(Verdict)
     case hold
     case skip
+    case dropped
   }
 
   /// What is known of one target.

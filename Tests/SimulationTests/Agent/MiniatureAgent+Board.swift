@@ -51,7 +51,9 @@ extension MiniatureAgent {
     let verdict = Judge.verdict(on: look.findings, of: target)
     let evidence = CauseEvidence(verdict, on: look.findings, of: target, isPathOnly: true) { lostEgress(tag) }
     standings[tag].account = (evidence, look.at)
-    judge(tag, from: .look(verdict)) { $0.absorb(look: verdict, under: target.policy, at: look.at, wall: wall) }
+    judge(tag, from: .look(verdict)) {
+      $0.absorb(look: verdict, hasFlapped: look.hasFlapped, under: target.policy, at: look.at, wall: wall)
+    }
   }
 
   func lookEnded() {
@@ -59,7 +61,14 @@ extension MiniatureAgent {
     tellCauses(causes.endSweep(at: instant))
   }
 
-  func outdated(_ tag: Int) { standings[tag].series.recordSkipped(rounds: 1) }
+  func outdated(_ tag: Int) {
+    standings[tag].series.recordSkipped(rounds: 1)
+    let policy = standings[tag].target.policy
+    let nothing = Verdict(flags: nil, rule: policy.statusRule, reason: standings[tag].lastFault ?? .notProbed)
+    standings[tag].account = (nil, .distantFuture)
+    judge(tag, from: .dropped) { $0.absorb(dropped: nothing, under: policy, at: instant, wall: wall) }
+    tellCauses(causes.settle(at: instant))
+  }
 
   func holdEnded(_ tag: Int) {
     judge(tag, from: .hold) { $0.elapse(at: instant, wall: wall) }

@@ -55,7 +55,9 @@ extension MiniatureAgent {
   private func tell(_ change: NetworkChange) {
     auditor.told(change)
     routes.forget()
-    core.looking.note(PathChange(links: change.links, receivedAt: change.receivedAt), at: instant)
+    core.looking.note(
+      PathChange(links: change.links, receivedAt: change.receivedAt, hasFlaps: change.kinds.contains(.flap)),
+      at: instant)
     lookIfDue()
   }
 
@@ -139,13 +141,13 @@ extension MiniatureAgent {
       }
     }
     let before = kept.path.hash
-    guard let changedAt = core.renew(key, kept, findings, number, at: instant) else { return }
+    guard let look = core.renew(key, kept, findings, number, at: instant) else { return }
     if core.slot(of: key)?.kept?.path.hash != before {
       standings[slot.tag].pathChanges += 1
       // The round's task is cancelled by `renew` itself.
       cancelOutdated(key)
     }
-    looked(PathLook(findings: findings, at: instant, changedAt: changedAt), slot.tag)
+    looked(look, slot.tag)
   }
 
   private func cancelOutdated(_ key: SchedulerState.Key) {
