@@ -77,7 +77,7 @@ extension LogEvent {
   /// The fault that explained the trouble of several targets is gone.
   public static func causeCleared(id: String, cause: String, targets: [String], lasted: Duration) -> LogEvent {
     LogEvent(
-      .info, "cause_cleared", "\(cause) is over after \(brief(lasted))",
+      .info, "cause_cleared", "\(cause) is over after \(lasted.brief)",
       fields: causeFields(id, cause, targets) + [Field("lasted_seconds", .duration(lasted))])
   }
 

@@ -17,7 +17,7 @@ extension LogEvent {
     let from = change.from
     var message = "\(target.name) is \(verdict.status.rawValue)" + because(verdict)
     if let from, from != verdict.status {
-      let lasted = change.inPrevious.map { " for \(brief($0))" } ?? ""
+      let lasted = change.inPrevious.map { " for \($0.brief)" } ?? ""
       message += ", was \(from.rawValue)\(lasted)"
     }
     let fields =
@@ -110,19 +110,5 @@ extension LogEvent {
   private static func because(_ verdict: Verdict) -> String {
     let path = verdict.path.interface.isEmpty ? "" : " by \(verdict.path.interface)"
     return "\(path): \(verdict.reason.explanation)"
-  }
-
-  /// A length of time for people: the two largest units.
-  static func brief(_ duration: Duration) -> String {
-    let seconds = max(0, duration.components.seconds)
-    switch seconds {
-    case ..<10:
-      let tenths = max(0, duration.nanoseconds) / 100_000_000
-      return "\(tenths / 10).\(tenths % 10)s"
-    case ..<60: return "\(seconds)s"
-    case ..<3600: return "\(seconds / 60)m\(seconds % 60)s"
-    case ..<86400: return "\(seconds / 3600)h\(seconds % 3600 / 60)m"
-    default: return "\(seconds / 86400)d\(seconds % 86400 / 3600)h"
-    }
   }
 }

@@ -9,11 +9,21 @@ extension RoundRunner {
   /// Looks at route and link alone, and puts what they say together with what the last round left: what the target
   /// comes to now, as far as this host can tell without a packet.
   func lookAtPath(after kept: KeptFindings, until deadline: Instant) async -> RoundFindings {
-    var findings = kept.findings(probeSet, of: target.kind, defaultPath: host.defaultPath)
+    let findings = kept.findings(probeSet, of: target.kind, defaultPath: host.defaultPath)
+    var (seen, fault) = await look(atPathIn: findings, until: deadline)
+    seen.fault = fault
+    return seen
+  }
+
+  /// The findings with route and link as they are now, and the first fault that kept a probe from looking. What it did
+  /// not see stays as it is.
+  func look(atPathIn findings: RoundFindings, until deadline: Instant) async -> (RoundFindings, LocalFault?) {
+    var findings = findings
+    var fault: LocalFault?
     for probe in probes where probe.layer == .route || probe.layer == .link {
       guard hasPath(for: probe.layer, findings) else { continue }
       guard let backend = probe.backend else {
-        findings.fault = findings.fault ?? LocalFault(.backendMissing, detail: probe.name)
+        fault = fault ?? LocalFault(.backendMissing, detail: probe.name)
         continue
       }
       let context = ProbeContext(
@@ -21,10 +31,10 @@ extension RoundRunner {
       do throws(LocalFault) {
         findings.replacePath(try await backend.probe(target, in: context))
       } catch {
-        findings.fault = findings.fault ?? error
+        fault = fault ?? error
       }
     }
-    return findings
+    return (findings, fault)
   }
 
   /// Whether there is anything for a probe of this layer to look at.

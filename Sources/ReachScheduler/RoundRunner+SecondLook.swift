@@ -1,6 +1,5 @@
 internal import ReachCore
 internal import ReachIO
-internal import ReachProbe
 
 extension RoundRunner {
   /// Looks at route and link once more when a connection came to nothing.
@@ -11,14 +10,10 @@ extension RoundRunner {
   /// that failed only.
   func lookAgain(until deadline: Instant, at progress: LoopConfined<RoundProgress>) async {
     guard progress.withState({ $0.findings.candidates.contains(where: \.hasFailedOnTheWay) }) else { return }
-    for probe in probes where probe.layer == .route || probe.layer == .link {
-      guard let backend = probe.backend else { continue }
-      let (candidates, dns) = progress.withState { ($0.findings.candidates, $0.findings.dns) }
-      let context = ProbeContext(host: host, deadline: deadline, candidates: candidates, dns: dns)
-      // What the first look saw stands where the second one fails.
-      guard let evidence = try? await backend.probe(target, in: context), !Task.isCancelled else { continue }
-      progress.withState { $0.findings.replacePath(evidence) }
-    }
+    let seen = progress.withState { $0.findings }
+    // What the first look saw stands where the second one fails.
+    let (again, _) = await look(atPathIn: seen, until: deadline)
+    if !Task.isCancelled { progress.withState { $0.findings = again } }
   }
 }
 

@@ -14,20 +14,6 @@ enum DurationText {
     }
   }
 
-  /// The two largest units, to the tenth below ten seconds: `3.0s`, `42s`, `5m20s`, `2h3m`, `4d1h`.
-  static func long(_ duration: Duration) -> String {
-    let seconds = max(0, duration.components.seconds)
-    switch seconds {
-    case ..<10:
-      let tenths = max(0, duration.nanoseconds) / 100_000_000
-      return "\(tenths / 10).\(tenths % 10)s"
-    case ..<60: return "\(seconds)s"
-    case ..<3_600: return "\(seconds / 60)m\(seconds % 60)s"
-    case ..<86_400: return "\(seconds / 3_600)h\(seconds % 3_600 / 60)m"
-    default: return "\(seconds / 86_400)d\(seconds % 86_400 / 3_600)h"
-    }
-  }
-
   private static func threeDigits(_ value: Int64, of unit: Int64) -> String {
     let hundredths = value / (unit / 100)
     let (whole, rest) = (hundredths / 100, hundredths % 100)

@@ -24,7 +24,7 @@ struct HistoryReport {
 
   private func cells(_ transition: Transition) -> [String] {
     let time = Timestamp(nanosecondsSinceEpoch: transition.at).description
-    let lasted = transition.inPrevious.map { " for \(DurationText.long($0))" } ?? ""
+    let lasted = transition.inPrevious.map { " for \($0.brief)" } ?? ""
     return [
       // To the millisecond.
       String(time.dropLast(4)) + "Z", Self.printable(transition.target), transition.to.rawValue,

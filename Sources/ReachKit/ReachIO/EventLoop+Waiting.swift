@@ -43,7 +43,7 @@ extension EventLoop {
 
 /// One suspension of a task on a loop, for code on that loop to end.
 ///
-/// Touched on the loop alone; a cancellation from elsewhere is brought there first.
+/// Touched on the loop alone; a cancellation from elsewhere is brought there first. That is why it is Sendable, unchecked.
 @safe
 public final class PendingWait: @unchecked Sendable {
   private let loop: EventLoop

@@ -9,7 +9,7 @@ internal import Synchronization
 /// `spawn` stays on it from `await` to `await`. Nothing that runs here may block.
 ///
 /// Isolation: `enqueue`, `spawn`, `stop`, `now` and `isCurrent` may be called from anywhere; every other
-/// method only on the loop's thread, or before `run()` has begun. That is what makes the class safe to send: its
+/// method only on the loop's thread, or before `run()` has begun. That is what makes the class Sendable, unchecked: its
 /// mutable state is touched by one thread, apart from the inbox, which has a lock.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
   /// Called on the loop with what a watched descriptor is ready for.

@@ -2,6 +2,8 @@
 ///
 /// The state may be held by sendable values and reached from any code that runs on the loop, without a lock. Reaching
 /// for it from another thread, or again while it is already being changed, is a mistake in our own code and traps.
+///
+/// Sendable unchecked: `withState` is the only way to the state, and it checks the thread.
 public final class LoopConfined<State>: @unchecked Sendable {
   @usableFromInline let loop: EventLoop
   @usableFromInline var state: State
