@@ -51,12 +51,13 @@ let package = Package(
     module("ReachLog"),
     module("ReachState", ["CSQLite"]),
     module("ReachHTTP", ["CMicroHTTPD", "CZlib"]),
+    module("ReachDiscovery"),
+    module("ReachBlackbox", ["ReachConfig"]),
     module(
       "ReachAgent",
       [
         "CReachBuild", "ReachConfig", "ReachPluginHost", "ReachScheduler", "ReachAggregator", "ReachMetrics",
-        "ReachLog", "ReachState",
-        "ReachHTTP",
+        "ReachLog", "ReachState", "ReachHTTP", "ReachDiscovery", "ReachBlackbox",
       ]),
     .executableTarget(
       name: "reachd", dependencies: [kit, "ReachAgent", "ReachConfig", "ReachPluginHost", "ReachState"]),
@@ -78,6 +79,8 @@ let package = Package(
       .testTarget(name: "ReachLogTests", dependencies: [kit, support, "ReachLog"]),
       .testTarget(name: "ReachStateTests", dependencies: [kit, support, "ReachState"]),
       .testTarget(name: "ReachHTTPTests", dependencies: [kit, support, "ReachHTTP"]),
+      .testTarget(name: "ReachDiscoveryTests", dependencies: [kit, support, "ReachDiscovery"]),
+      .testTarget(name: "ReachBlackboxTests", dependencies: [kit, support, "ReachBlackbox"]),
       .testTarget(name: "CommandLineTests", dependencies: [kit, "reachd", "ReachState"]),
       .testTarget(name: "ReachAgentTests", dependencies: [kit, support, "ReachAgent"]),
       .testTarget(name: "LinkProbeTests", dependencies: [kit, support, "LinkProbe"]),

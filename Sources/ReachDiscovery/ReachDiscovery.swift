@@ -1,0 +1,1 @@
+// Targets that are listed elsewhere: in files, by a server, in DNS.
