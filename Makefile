@@ -36,6 +36,7 @@ run: toolchain ## build, then run the agent on etc/reachd.yaml (CONFIG=FILE for 
 
 test: toolchain ## build everything and run all tests
 	@.ci/install-packages build test
+	.ci/install-python
 	exec .ci/test $(SWIFT_FLAGS)
 
 build: toolchain ## build the agent and the plugins
@@ -65,8 +66,9 @@ install: toolchain ## install a release build under DESTDIR: the agent, its plug
 	@$(UMASK)
 	DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' .ci/install $(SWIFT_FLAGS)
 
-packages: ## install the Debian packages that are missing
+packages: ## install the Debian and the Python packages that are missing
 	@.ci/install-packages build test
+	.ci/install-python
 
 toolchain:
 	@command -v swift >/dev/null || {

@@ -3,7 +3,7 @@ internal import Glibc
 /// The files of the source tree, for tests that hold what is written against what the program does.
 public enum Repository {
   /// Three levels above this file.
-  private static let root = (0..<3).reduce(#filePath) { path, _ in
+  static let root = (0..<3).reduce(#filePath) { path, _ in
     String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   }
 
