@@ -29,12 +29,9 @@ struct DNSQuestion: Hashable, Sendable {
     for label in labels {
       guard (1...63).contains(label.count) else { return nil }
       wire.append(UInt8(truncatingIfNeeded: label.count))
-      wire.append(contentsOf: label.lazy.map(lowercased))
+      wire.append(contentsOf: label.lazy.map(DNSReader.lowercased))
     }
     wire.append(0)
     return wire.count <= 255 ? wire : nil
   }
-
-  /// The octet in lower case, for ASCII letters alone (RFC 4343).
-  static func lowercased(_ octet: UInt8) -> UInt8 { (65...90).contains(octet) ? octet | 0x20 : octet }
 }

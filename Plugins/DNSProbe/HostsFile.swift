@@ -21,6 +21,6 @@ enum HostsFile {
 
   private static func matches(_ word: ArraySlice<UInt8>, _ wanted: [UInt8]) -> Bool {
     let name = word.last == UInt8(ascii: ".") ? word.dropLast() : word
-    return name.count == wanted.count && zip(name, wanted).allSatisfy { DNSQuestion.lowercased($0) == $1 }
+    return name.count == wanted.count && zip(name, wanted).allSatisfy { DNSReader.lowercased($0) == $1 }
   }
 }

@@ -16,8 +16,19 @@ public struct Socket: Hashable, Sendable {
   /// A new TCP socket, nonblocking and close-on-exec. Throws what socket(2) failed with: `EMFILE`, `ENFILE`,
   /// `ENOBUFS`, `ENOMEM`, or `EAFNOSUPPORT` where the kernel has no IPv6.
   public static func openTCP(_ family: IPAddress.Family) throws(SystemError) -> Socket {
-    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    let number = socket(family == .ipv4 ? AF_INET : AF_INET6, type, Int32(IPPROTO_TCP))
+    try open(family, Int32(SOCK_STREAM.rawValue), Int32(IPPROTO_TCP))
+  }
+
+  /// A new UDP socket, as `openTCP` makes one. Connected, it receives from that peer alone (udp(7)).
+  public static func openUDP(_ family: IPAddress.Family) throws(SystemError) -> Socket {
+    try open(family, Int32(SOCK_DGRAM.rawValue), Int32(IPPROTO_UDP))
+  }
+
+  private static func open(
+    _ family: IPAddress.Family, _ type: Int32, _ kind: Int32
+  ) throws(SystemError) -> Socket {
+    let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let number = socket(family == .ipv4 ? AF_INET : AF_INET6, type | flags, kind)
     if number < 0 { throw SystemError.current("socket") }
     return Socket(number: number)
   }
