@@ -22,9 +22,7 @@ struct Endpoint: Sendable {
       let page = StatusPage(version: BuildInformation.version, targets: board.targets.map(\.view))
       return HTTPResponse(contentType: "text/html; charset=utf-8", body: .bytes(page.bytes))
     }
-    routes.add("/metrics") { _ in
-      HTTPResponse(contentType: Exposition.contentType, body: .chunks(ExpositionSource(exposition: exposition())))
-    }
+    routes.add("/metrics", metrics)
     routes.add("/-/healthy") { _ in .text("reachd is healthy\n") }
     routes.add("/-/ready") { _ in
       board.isReady ? .text("reachd is ready\n") : .text("the first round has not ended\n", status: 503)
@@ -59,7 +57,7 @@ struct Endpoint: Sendable {
 
   private static let transitionsAtOnce = (standard: 100, most: 10_000)
 
-  private func exposition() -> Exposition {
+  func exposition(in format: ExpositionFormat) -> Exposition {
     let counters = host.links.counters
     let agent = board.agent.withState { agent in
       for (type, count) in counters.messages { agent.setNetlinkMessages(type: type, count: count) }
@@ -67,6 +65,7 @@ struct Endpoint: Sendable {
       agent.netlinkResyncs = counters.resyncs
       agent.logDropped = droppedLogLines()
       agent.stateLost = store.isPersistent ? store.lost : nil
+      if format == .protobuf { agent.keepNativeHistograms() }
       return agent
     }
     let links = host.links.links.map { link in
@@ -75,14 +74,9 @@ struct Endpoint: Sendable {
         isUp: host.links.finding(index: link.index)?.state == .usable, carrierChanges: link.carrierChanges)
     }
     return Exposition(
-      targets: board.targets.map(\.series), agent: agent, links: links, process: .current(), at: host.loop.now())
+      targets: board.targets.map(\.series), agent: agent, links: links, process: .current(), format: format,
+      at: host.loop.now())
   }
-}
-
-/// The exposition as a body that is written piece by piece.
-private struct ExpositionSource: ChunkSource {
-  var exposition: Exposition
-  mutating func next(into bytes: inout [UInt8]) -> Bool { exposition.next(into: &bytes) }
 }
 
 /// A JSON array, written piece by piece.

@@ -27,10 +27,10 @@ extension HTTPResponse {
     return response
   }
 
-  /// Whether it is text of some kind; anything else is taken to be compressed already.
+  /// Whether it is text of some kind, or protocol buffers; anything else is taken to be compressed already.
   private var isCompressible: Bool {
     let type = contentType.prefix { $0 != ";" }.lowercased()
-    return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("yaml") || type.hasSuffix("text")
+    return type.hasPrefix("text/") || ["json", "yaml", "text", "protobuf"].contains { type.hasSuffix($0) }
   }
 
   private var isSmall: Bool {

@@ -30,6 +30,13 @@ public struct AgentSeries: Sendable {
   /// Changes of status that could not be kept; nil, and not shown, where none are to be.
   public var stateLost: UInt64?
 
+  /// Keeps native histograms beside the others from now on: for a scrape in protocol buffers. What was counted before is
+  /// in them as well.
+  public mutating func keepNativeHistograms() {
+    scheduleLag.keepNative()
+    eventToStatus.keepNative()
+  }
+
   private(set) var netlinkMessages: [(type: String, count: UInt64)] = []
   private(set) var requests: [(path: String, code: Int, count: UInt64)] = []
 

@@ -1,22 +1,34 @@
 /// The upper bounds of a histogram's buckets, with the text of each rendered once.
-struct BucketLayout: Sendable {
+final class BucketLayout: Sendable {
   /// In nanoseconds, ascending.
   let bounds: [Int64]
   /// For each bound, and for `+Inf` behind them: `,le="0.001"} `.
-  let tails: [[UInt8]]
+  private let tails: StaticList<StaticBytes>
   /// The same for a family without other labels: `le="0.001"} `.
-  let bareTails: [[UInt8]]
+  private let bareTails: StaticList<StaticBytes>
+  /// OpenMetrics writes a bound as a float: `1.0`, not `1`.
+  private let floatTails: StaticList<StaticBytes>
+  private let bareFloatTails: StaticList<StaticBytes>
 
   private init(microseconds: [Int64]) {
     bounds = microseconds.map { $0 * 1000 }
-    let texts =
-      bounds.map { bound in
-        var text: [UInt8] = []
-        text.append(seconds: bound)
-        return text
-      } + [Array("+Inf".utf8)]
-    bareTails = texts.map { Array("le=\"".utf8) + $0 + Array("\"} ".utf8) }
-    tails = bareTails.map { [UInt8(ascii: ",")] + $0 }
+    let numbers = bounds.map { bound in ByteWriter.bytes { $0.append(seconds: bound) } }
+    let infinite = [Array("+Inf".utf8)]
+    let point = UInt8(ascii: ".")
+    let floats = numbers.map { $0.contains(point) ? $0 : $0 + [point, UInt8(ascii: "0")] }
+    func tails(_ texts: [[UInt8]], _ before: String) -> StaticList<StaticBytes> {
+      StaticList(
+        (texts + infinite).map { StaticBytes(Array("\(before)le=\"".utf8) + $0 + Array("\"} ".utf8)) })
+    }
+    self.tails = tails(numbers, ",")
+    bareTails = tails(numbers, "")
+    floatTails = tails(floats, ",")
+    bareFloatTails = tails(floats, "")
+  }
+
+  /// For each bucket, what stands between the labels and the number.
+  func tails(in format: ExpositionFormat, isBare: Bool) -> StaticList<StaticBytes> {
+    format == .openMetrics ? (isBare ? bareFloatTails : floatTails) : (isBare ? bareTails : tails)
   }
 
   /// Thirteen, from 500 µs to 10 s. The last ones lie where Linux repeats a lost SYN, at 1 s and 3 s (tcp(7),

@@ -1,11 +1,15 @@
 internal import ReachCore
 
 /// Durations counted in buckets: four bytes a bucket, and the sum in nanoseconds.
+///
+/// Beside the buckets with fixed bounds there is a native histogram, once somebody has asked for one.
 public struct Histogram: Sendable {
   /// For each bucket by itself, not yet summed up; the last is for what is above every bound.
   private var counts: [UInt32]
-  private var sum: UInt64 = 0
+  private var total: UInt64 = 0
   private let isFine: Bool
+  private var exemplars: [(bucket: UInt8, exemplar: Exemplar)] = []
+  private var native: NativeHistogram?
 
   var layout: BucketLayout { isFine ? .full : .standard }
 
@@ -16,60 +20,96 @@ public struct Histogram: Sendable {
   }
 
   /// Counts one duration; a negative one as none.
-  public mutating func record(_ duration: Duration) {
+  public mutating func record(_ duration: Duration) { record(duration, of: nil) }
+
+  /// Counts one duration, and keeps what it was measured at as an example. The newest one is kept: of all buckets, or of
+  /// each where the buckets are the finer ones.
+  mutating func record(_ duration: Duration, of subject: Exemplar.Subject?) {
     let nanoseconds = max(0, duration.nanoseconds)
-    counts[layout.index(of: nanoseconds)] &+= 1
-    sum = sum &+ UInt64(nanoseconds)
+    let bucket = layout.index(of: nanoseconds)
+    counts[bucket] &+= 1
+    total = total &+ UInt64(nanoseconds)
+    native?.record(nanoseconds)
+    if let subject { keep(Exemplar(nanoseconds: nanoseconds, subject: subject), in: UInt8(truncatingIfNeeded: bucket)) }
+  }
+
+  private mutating func keep(_ exemplar: Exemplar, in bucket: UInt8) {
+    if let place = exemplars.firstIndex(where: { !isFine || $0.bucket == bucket }) {
+      exemplars[place] = (bucket, exemplar)
+    } else {
+      if exemplars.isEmpty { exemplars.reserveCapacity(1) }
+      exemplars.append((bucket, exemplar))
+    }
   }
 
   /// How many have been counted.
   public var count: UInt64 { counts.reduce(0) { $0 + UInt64($1) } }
 
-  /// Appends all series of one label set: `labels` holds what stands before `le`, without braces, or nothing.
-  func render(_ name: String, labels: [UInt8], into bytes: inout [UInt8]) {
-    render(HistogramNames(name), labels: labels, and: [], into: &bytes)
+  /// The sum of all durations, in nanoseconds.
+  var sum: Int64 { Int64(clamping: total) }
+
+  /// With the one for what is above every bound.
+  var bucketCount: Int { counts.count }
+
+  func count(in bucket: Int) -> UInt32 { counts[bucket] }
+
+  func exemplar(in bucket: Int) -> Exemplar? { exemplars.first { Int($0.bucket) == bucket }?.exemplar }
+
+  /// Writes its series with these labels. For protocol buffers it keeps a native histogram from now on.
+  mutating func write(_ family: Family, _ labels: PaddedBytes, _ more: StaticBytes, to writer: inout SeriesWriter) {
+    if writer.format == .protobuf { keepNative() }
+    writer.series(family, self, labels, more)
   }
 
-  /// The same with the label set in two parts, which follow each other.
-  func render(_ names: HistogramNames, labels: [UInt8], and more: [UInt8], into bytes: inout [UInt8]) {
-    let layout = layout
-    let tails = labels.isEmpty && more.isEmpty ? layout.bareTails : layout.tails
-    var total: UInt64 = 0
-    for (index, count) in counts.enumerated() {
-      total += UInt64(count)
-      bytes.append(contentsOf: names.bucket)
-      bytes.append(contentsOf: labels)
-      bytes.append(contentsOf: more)
-      bytes.append(contentsOf: tails[index])
-      bytes.append(decimal: total)
-      bytes.append(UInt8(ascii: "\n"))
+  // MARK: Protocol buffers
+
+  /// Keeps a native histogram from now on. What was counted before goes to where the upper bounds of its buckets are, so
+  /// that both count the same, and what is counted from now on to where it belongs: a rate does not see the difference.
+  mutating func keepNative() {
+    guard native == nil else { return }
+    var native = NativeHistogram()
+    for (bucket, count) in counts.enumerated() where count > 0 {
+      let bounds = layout.bounds
+      native.record(bounds[min(bucket, bounds.count - 1)], times: count)
     }
-    for (isSum, opening) in [(true, names.sum), (false, names.count)] {
-      if labels.isEmpty && more.isEmpty {
-        bytes.append(contentsOf: opening.dropLast())
-        bytes.append(UInt8(ascii: " "))
-      } else {
-        bytes.append(contentsOf: opening)
-        bytes.append(contentsOf: labels)
-        bytes.append(contentsOf: more)
-        bytes.append(UInt8(ascii: "}"))
-        bytes.append(UInt8(ascii: " "))
-      }
-      if isSum { bytes.append(seconds: Int64(clamping: sum)) } else { bytes.append(decimal: total) }
-      bytes.append(UInt8(ascii: "\n"))
+    self.native = native
+  }
+
+  /// Appends the fields of io.prometheus.client.Histogram.
+  func encode(to message: inout ByteWriter) {
+    message.append(field: 1, integer: count)
+    message.append(field: 2, seconds: sum)
+    var cumulative: UInt64 = 0
+    for (bucket, bound) in layout.bounds.enumerated() {
+      cumulative += UInt64(counts[bucket])
+      encode(bucket, cumulative, Double(bound) / 1e9, to: &message)
+    }
+    encode(counts.count - 1, count, .infinity, to: &message)
+    native?.encode(to: &message)
+  }
+
+  private func encode(_ bucket: Int, _ cumulative: UInt64, _ bound: Double, to message: inout ByteWriter) {
+    message.append(field: 3) { field in
+      field.append(field: 1, integer: cumulative)
+      field.append(field: 2, double: bound)
+      if let exemplar = exemplar(in: bucket) { field.append(field: 3) { exemplar.encode(to: &$0) } }
     }
   }
 }
 
-/// The names of a histogram's series, each with its opening brace.
+/// The names of a histogram's series, each with its opening brace; of those without labels, without.
 struct HistogramNames: Sendable {
-  let bucket: [UInt8]
-  let sum: [UInt8]
-  let count: [UInt8]
+  let bucket: StaticBytes
+  let sum: StaticBytes
+  let count: StaticBytes
+  let bareSum: StaticBytes
+  let bareCount: StaticBytes
 
   init(_ name: String) {
-    bucket = Array("\(name)_bucket{".utf8)
-    sum = Array("\(name)_sum{".utf8)
-    count = Array("\(name)_count{".utf8)
+    bucket = StaticBytes("\(name)_bucket{")
+    sum = StaticBytes("\(name)_sum{")
+    count = StaticBytes("\(name)_count{")
+    bareSum = StaticBytes("\(name)_sum")
+    bareCount = StaticBytes("\(name)_count")
   }
 }

@@ -4,146 +4,102 @@ internal import ReachCore
 ///
 /// They are few and small, so they are written in one piece.
 struct HostRendering {
-  private var bytes: [UInt8]
+  let links: [LinkSample]
+  let agent: AgentSeries
+  let process: ProcessSample?
+  let targets: Int
 
-  private init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  /// Appends all of them, in the order of the reference.
-  static func append(
-    links: [LinkSample], agent: AgentSeries, process: ProcessSample?, targets: Int, to bytes: inout [UInt8]
-  ) {
-    var rendering = HostRendering(bytes)
-    bytes = []
-    rendering.write(links)
-    rendering.write(agent, targets: targets)
-    if let process { rendering.write(process) }
-    bytes = rendering.bytes
+  /// Writes all of them, in the order of the reference.
+  func write(to writer: inout SeriesWriter) {
+    for kind in HostFamily.allCases { write(kind, to: &writer) }
   }
 
-  private mutating func write(_ links: [LinkSample]) {
-    let links = links.sorted { $0.interface < $1.interface }
-    family("reachability_link_up", .gauge, "Whether the interface can be used.", links) {
-      ([("interface", $0.interface)], $0.isUp ? 1 : 0)
-    }
-    family(
-      "reachability_link_info", .gauge, "The interface's medium and the kernel's word for its state; always 1.", links
-    ) {
-      ([("interface", $0.interface), ("medium", $0.medium.rawValue), ("operstate", $0.operState.word)], 1)
-    }
-    family(
-      "reachability_link_carrier_changes_total", .counter, "Times the interface's carrier came or went.",
-      links.filter { $0.carrierChanges != nil }
-    ) { ([("interface", $0.interface)], UInt64($0.carrierChanges ?? 0)) }
-  }
-
-  private mutating func write(_ agent: AgentSeries, targets: Int) {
-    family("reachd_build_info", .gauge, "The version that runs; always 1.", [agent]) {
-      ([("version", $0.version), ("revision", $0.revision), ("swift", $0.swiftVersion)], 1)
-    }
-    family(
-      "reachd_plugin_info", .gauge, "The probe backends that are loaded; always 1.",
-      agent.plugins.sorted { $0.plugin < $1.plugin }
-    ) { ([("plugin", $0.plugin), ("version", $0.version)], 1) }
-    if let isSuccessful = agent.isLastReloadSuccessful {
-      single(
-        "reachd_config_last_reload_successful", .gauge, "Whether the last attempt to load the configuration succeeded.",
-        isSuccessful ? 1 : 0)
-    }
-    if let success = agent.lastReloadSuccess {
-      seconds(
-        "reachd_config_last_reload_success_timestamp_seconds", .gauge,
-        "When the configuration was last loaded, in Unix time.", success)
-    }
-    single("reachd_targets", .gauge, "Targets that are watched.", UInt64(targets))
-    histogram("reachd_schedule_lag_seconds", "How late rounds start.", agent.scheduleLag)
-    single(
-      "reachd_rounds_skipped_total", .counter, "Rounds left out since the one before was still going.",
-      agent.roundsSkipped)
-    family(
-      "reachd_netlink_messages_total", .counter, "Messages of the kernel about the network, by type.",
-      agent.netlinkMessages
-    ) { ([("type", $0.type)], $0.count) }
-    single(
-      "reachd_netlink_overruns_total", .counter, "Times messages of the kernel were lost for want of room.",
-      agent.netlinkOverruns)
-    single(
-      "reachd_netlink_resyncs_total", .counter, "Times the kernel's state was read anew after a loss.",
-      agent.netlinkResyncs)
-    single("reachd_log_dropped_total", .counter, "Log lines that were lost.", agent.logDropped)
-    if let lost = agent.stateLost {
-      single(
-        "reachd_state_lost_total", .counter, "Changes of status that could not be kept in state_dir.", lost)
-    }
-    family("reachd_http_requests_total", .counter, "HTTP requests answered, by path and code.", agent.requests) {
-      ([("path", $0.path), ("code", String($0.code))], $0.count)
-    }
-    histogram(
-      "reachd_event_to_status_seconds", "From a kernel event's arrival to the status that followed.",
-      agent.eventToStatus)
-  }
-
-  private mutating func write(_ process: ProcessSample) {
-    if let value = process.cpu {
-      seconds("process_cpu_seconds_total", .counter, "Total user and system CPU time spent in seconds.", value)
-    }
-    if let value = process.maxDescriptors {
-      single("process_max_fds", .gauge, "Maximum number of open file descriptors.", value)
-    }
-    if let value = process.openDescriptors {
-      single("process_open_fds", .gauge, "Number of open file descriptors.", value)
-    }
-    if let value = process.residentBytes {
-      single("process_resident_memory_bytes", .gauge, "Resident memory size in bytes.", value)
-    }
-    if let value = process.startTime {
-      seconds("process_start_time_seconds", .gauge, "Start time of the process since unix epoch in seconds.", value)
-    }
-    if let value = process.threads { single("process_threads", .gauge, "Number of OS threads in the process.", value) }
-    if let value = process.virtualBytes {
-      single("process_virtual_memory_bytes", .gauge, "Virtual memory size in bytes.", value)
-    }
-    if let value = process.maxVirtualBytes {
-      single(
-        "process_virtual_memory_max_bytes", .gauge, "Maximum amount of virtual memory available in bytes.", value)
+  private func write(_ kind: HostFamily, to writer: inout SeriesWriter) {
+    let family = kind.family
+    switch kind {
+    case .linkUp:
+      list(family, links, to: &writer) { ([("interface", $0.interface)], $0.isUp ? 1 : 0) }
+    case .linkInfo:
+      list(family, links, to: &writer) {
+        ([("interface", $0.interface), ("medium", $0.medium.rawValue), ("operstate", $0.operState.word)], 1)
+      }
+    case .linkCarrierChanges:
+      list(family, links.filter { $0.carrierChanges != nil }, to: &writer) {
+        ([("interface", $0.interface)], UInt64($0.carrierChanges ?? 0))
+      }
+    case .build:
+      list(family, [agent], to: &writer) {
+        ([("version", $0.version), ("revision", $0.revision), ("swift", $0.swiftVersion)], 1)
+      }
+    case .plugin:
+      list(family, agent.plugins.sorted { $0.plugin < $1.plugin }, to: &writer) {
+        ([("plugin", $0.plugin), ("version", $0.version)], 1)
+      }
+    case .lastReload: single(family, agent.isLastReloadSuccessful.map { $0 ? 1 : 0 }, to: &writer)
+    case .lastReloadTime: seconds(family, agent.lastReloadSuccess, to: &writer)
+    case .targets: single(family, UInt64(targets), to: &writer)
+    case .scheduleLag: histogram(family, agent.scheduleLag, to: &writer)
+    case .roundsSkipped: single(family, agent.roundsSkipped, to: &writer)
+    case .netlinkMessages:
+      list(family, agent.netlinkMessages, to: &writer) { ([("type", $0.type)], $0.count) }
+    case .netlinkOverruns: single(family, agent.netlinkOverruns, to: &writer)
+    case .netlinkResyncs: single(family, agent.netlinkResyncs, to: &writer)
+    case .logDropped: single(family, agent.logDropped, to: &writer)
+    case .stateLost: single(family, agent.stateLost, to: &writer)
+    case .requests:
+      list(family, agent.requests, to: &writer) { ([("path", $0.path), ("code", String($0.code))], $0.count) }
+    case .eventToStatus: histogram(family, agent.eventToStatus, to: &writer)
+    case .cpu: seconds(family, process?.cpu, to: &writer)
+    case .maxDescriptors: single(family, process?.maxDescriptors, to: &writer)
+    case .openDescriptors: single(family, process?.openDescriptors, to: &writer)
+    case .residentBytes: single(family, process?.residentBytes, to: &writer)
+    case .startTime: seconds(family, process?.startTime, to: &writer)
+    case .threads: single(family, process?.threads, to: &writer)
+    case .virtualBytes: single(family, process?.virtualBytes, to: &writer)
+    case .maxVirtualBytes: single(family, process?.maxVirtualBytes, to: &writer)
     }
   }
 
   // MARK: Pieces
 
-  private mutating func family<Item>(
-    _ name: String, _ kind: Family.Kind, _ help: String, _ items: [Item],
+  private func list<Item>(
+    _ family: Family, _ items: [Item], to writer: inout SeriesWriter,
     _ series: (Item) -> (labels: [(String, String)], value: UInt64)
   ) {
     guard !items.isEmpty else { return }
-    let family = Family(name, kind, help)
-    bytes.append(contentsOf: family.header)
+    writer.begin(family)
     for item in items {
       let (labels, value) = series(item)
-      bytes.append(contentsOf: family.opening)
+      var text: [UInt8] = []
       for (index, label) in labels.enumerated() {
-        if index > 0 { bytes.append(UInt8(ascii: ",")) }
-        LabelText.append(label.0, label.1, to: &bytes)
+        if index > 0 { text.append(UInt8(ascii: ",")) }
+        LabelText.append(label.0, label.1, to: &text)
       }
-      bytes.append(contentsOf: "} ".utf8)
-      bytes.append(decimal: value)
-      bytes.append(UInt8(ascii: "\n"))
+      writer.share(family.opening, PaddedBytes(text))
+      writer.series(SeriesWriter.end, Int64(clamping: value))
     }
+    writer.end()
   }
 
-  private mutating func single(_ name: String, _ kind: Family.Kind, _ help: String, _ value: UInt64) {
-    bytes.append(contentsOf: Family(name, kind, help).header)
-    bytes.append(contentsOf: "\(name) \(value)\n".utf8)
+  private func single(_ family: Family, _ value: UInt64?, to writer: inout SeriesWriter) {
+    guard let value else { return }
+    writer.begin(family)
+    writer.share(family.name, PaddedBytes([]))
+    writer.series(SeriesWriter.blank, Int64(clamping: value))
+    writer.end()
   }
 
-  private mutating func seconds(_ name: String, _ kind: Family.Kind, _ help: String, _ nanoseconds: Int64) {
-    bytes.append(contentsOf: Family(name, kind, help).header)
-    bytes.append(contentsOf: "\(name) ".utf8)
-    bytes.append(seconds: nanoseconds)
-    bytes.append(UInt8(ascii: "\n"))
+  private func seconds(_ family: Family, _ nanoseconds: Int64?, to writer: inout SeriesWriter) {
+    guard let nanoseconds else { return }
+    writer.begin(family)
+    writer.share(family.name, PaddedBytes([]))
+    writer.series(SeriesWriter.blank, seconds: nanoseconds)
+    writer.end()
   }
 
-  private mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
-    bytes.append(contentsOf: Family(name, .histogram, help).header)
-    histogram.render(name, labels: [], into: &bytes)
+  private func histogram(_ family: Family, _ histogram: Histogram, to writer: inout SeriesWriter) {
+    writer.begin(family)
+    writer.series(family, histogram, PaddedBytes([]), SeriesWriter.nothing)
+    writer.end()
   }
 }

@@ -38,7 +38,7 @@ public enum LabelText {
       bytes.append(UInt8(ascii: ","))
       append(label.name, label.value, to: &bytes)
     }
-    return bytes.fitted
+    return bytes
   }
 
   private static func kept(of utf8: String.UTF8View) -> Int {

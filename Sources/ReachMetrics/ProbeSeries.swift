@@ -1,4 +1,5 @@
 public import ReachCore
+internal import Synchronization
 
 /// A probe that a target runs, as its series name it.
 public struct ProbeDescription: Hashable, Sendable {
@@ -25,7 +26,7 @@ struct ProbeSeries {
   }
 
   /// `,probe="tcp"`.
-  let label: [UInt8]
+  let label: StaticBytes
   let name: String
   let usesNetwork: Bool
   var last = Last.none
@@ -43,7 +44,7 @@ struct ProbeSeries {
     }
   }
 
-  mutating func record(_ run: ProbeRun) {
+  mutating func record(_ run: ProbeRun, of subject: Exemplar.Subject?) {
     switch run.outcome {
     case .success:
       runs.success &+= 1
@@ -59,20 +60,21 @@ struct ProbeSeries {
       runs.skipped &+= 1
       return
     }
-    if let duration = run.duration { durations?.record(duration) }
+    if let duration = run.duration { durations?.record(duration, of: usesNetwork ? subject : nil) }
   }
 
-  // The usual names share one array each, whatever the number of targets.
-  private static let labels = ["link", "route", "dns", "tcp"].map { ($0, rendered($0)) }
+  // A backend's name, of which there are as many as there are backends, whatever the number of targets.
+  private static let labels = Mutex<[String: StaticBytes]>([:])
 
-  private static func label(of name: String) -> [UInt8] {
-    labels.first { $0.0 == name }?.1 ?? rendered(name)
-  }
-
-  private static func rendered(_ name: String) -> [UInt8] {
-    var bytes = [UInt8(ascii: ",")]
-    LabelText.append("probe", name, to: &bytes)
-    return bytes
+  private static func label(of name: String) -> StaticBytes {
+    labels.withLock { labels in
+      if let label = labels[name] { return label }
+      var bytes = [UInt8(ascii: ",")]
+      LabelText.append("probe", name, to: &bytes)
+      let label = StaticBytes(bytes)
+      labels[name] = label
+      return label
+    }
   }
 }
 

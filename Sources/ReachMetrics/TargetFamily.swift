@@ -28,8 +28,8 @@ enum TargetFamily: Int, CaseIterable {
         "reachability_flag", .gauge,
         "Whether each SCNetworkReachability flag is set; absent while the status is Unknown.")
     case .reason:
-      Family("reachability_reason_info", .gauge, "Why the status is what it is, and the layer that decided; always 1.")
-    case .path: Family("reachability_path_info", .gauge, "The path and address that decided the status; always 1.")
+      Family("reachability_reason_info", .info, "Why the status is what it is, and the layer that decided; always 1.")
+    case .path: Family("reachability_path_info", .info, "The path and address that decided the status; always 1.")
     case .transitions:
       Family(
         "reachability_transitions_total", .counter,
@@ -68,7 +68,7 @@ enum TargetFamily: Int, CaseIterable {
         "1 while damping (fall, rise, hold) holds a status that the newest evidence contradicts.")
     case .cause:
       Family(
-        "reachability_cause_info", .gauge,
+        "reachability_cause_info", .info,
         "The cause, shared with other targets, for which the target is NotReachable; always 1.")
     }
   }

@@ -1,146 +1,131 @@
 internal import ReachCore
 
-/// The constant pieces between a target's labels and a series' number, each made once.
-private enum Piece {
-  static let end = Array("} ".utf8)
-  static let one = Array("} 1\n".utf8)
-  static let newline = UInt8(ascii: "\n")
-  static let statuses: [(Status, [UInt8])] = [
-    Status.unknown, .notReachable, .reachableViaWWAN, .reachableViaWiFi,
-  ].map { ($0, Array(",status=\"\($0.rawValue)\"} ".utf8)) }
-  static let destinations: [(Status, [UInt8])] = [
-    Status.unknown, .notReachable, .reachableViaWWAN, .reachableViaWiFi,
-  ].map { ($0, Array(",to=\"\($0.rawValue)\"} ".utf8)) }
-  static let flags: [(ReachabilityFlags, [UInt8])] = ReachabilityFlags.all
-    .map { ($0.flag, $0.name) }
-    .sorted { $0.0.rawValue < $1.0.rawValue }
-    .map { ($0.0, Array(",flag=\"\($0.1)\"} ".utf8)) }
-  static let success = Array(",outcome=\"success\"} ".utf8)
-  static let failure = Array(",outcome=\"failure\"} ".utf8)
-  static let error = Array(",outcome=\"error\"} ".utf8)
-  static let skipped = Array(",outcome=\"skipped\"} ".utf8)
-  static let addresses: [(IPAddress.Family, AddressVerdict.State, [UInt8])] = IPAddress.Family.allCases.flatMap {
-    family in
-    AddressVerdict.State.allCases.map { state in
-      (family, state, Array(",family=\"\(family.rawValue)\",state=\"\(state.rawValue)\"} ".utf8))
-    }
-  }
-  static let duration = HistogramNames(TargetFamily.probeDuration.family.name)
-}
-
 extension TargetSeries {
-  /// Appends this target's series of one family; nothing where there is no value.
-  func render(_ family: TargetFamily, at now: Instant, into bytes: inout [UInt8]) {
-    if detail == .compact, !family.isCompact { return }
-    let opening = family.family.opening
-    switch family {
+  /// Writes this target's series of one family; nothing where there is no value. Histograms may begin to be native.
+  mutating func write(
+    _ kind: TargetFamily, _ family: Family, _ pieces: TargetPieces, at now: Instant, to writer: inout SeriesWriter
+  ) {
+    if detail == .compact, !kind.isCompact { return }
+    switch kind {
     case .status:
-      for (status, tail) in Piece.statuses { series(opening, tail, status == self.status ? 1 : 0, &bytes) }
-    case .flags:
-      if let flags { series(opening, Piece.end, Int64(flags.rawValue), &bytes) }
+      writer.share(family.opening, labels)
+      for index in 0..<pieces.statuses.count {
+        let (status, tail) = pieces.statuses[index]
+        writer.series(tail, status == self.status ? 1 : 0)
+      }
+    case .flags: write(flags.map { Int64($0.rawValue) }, family, pieces, to: &writer)
     case .flag:
       guard let flags else { return }
-      for (flag, tail) in Piece.flags { series(opening, tail, flags.contains(flag) ? 1 : 0, &bytes) }
-    case .reason: renderReason(opening, &bytes)
-    case .path: info(opening, path, &bytes)
+      writer.share(family.opening, labels)
+      for index in 0..<pieces.flags.count {
+        let (flag, tail) = pieces.flags[index]
+        writer.series(tail, flags.contains(flag) ? 1 : 0)
+      }
+    case .reason: writeReason(family, to: &writer)
+    case .path: write(info: path, family, to: &writer)
     case .transitions:
-      for (status, tail) in Piece.destinations { series(opening, tail, Int64(transitions[status]), &bytes) }
-    case .statusTimestamp: seconds(opening, Piece.end, since, &bytes)
+      writer.share(family.opening, labels)
+      for index in 0..<pieces.destinations.count {
+        let (status, tail) = pieces.destinations[index]
+        writer.series(tail, Int64(transitions[status]))
+      }
+    case .statusTimestamp: write(seconds: since, family, pieces, to: &writer)
     case .statusSeconds:
-      for (status, tail) in Piece.statuses { seconds(opening, tail, nanoseconds(in: status, at: now), &bytes) }
-    case .stale: series(opening, Piece.end, isStale ? 1 : 0, &bytes)
-    case .probeSuccess, .probeRuns, .probeDuration, .probeFailures: renderProbes(family, opening, &bytes)
+      writer.share(family.opening, labels)
+      for index in 0..<pieces.statuses.count {
+        let (status, tail) = pieces.statuses[index]
+        writer.series(tail, seconds: nanoseconds(in: status, at: now))
+      }
+    case .stale: write(isStale ? 1 : 0, family, pieces, to: &writer)
+    case .probeSuccess, .probeRuns, .probeDuration, .probeFailures: writeProbes(kind, family, pieces, to: &writer)
     case .addresses:
       guard let addresses else { return }
-      for (family, state, tail) in Piece.addresses { series(opening, tail, Int64(addresses[family, state]), &bytes) }
-    case .tcpRTT: seconds(opening, Piece.end, rtt, &bytes)
-    case .dnsTTL: seconds(opening, Piece.end, ttl, &bytes)
-    case .addressChanges:
-      if let addressChanges { series(opening, Piece.end, Int64(addressChanges), &bytes) }
-    case .pathChanges: series(opening, Piece.end, Int64(pathChanges), &bytes)
-    case .rawChanges: series(opening, Piece.end, Int64(rawChanges), &bytes)
-    case .flapping: series(opening, Piece.end, isFlapping ? 1 : 0, &bytes)
+      writer.share(family.opening, labels)
+      for index in 0..<pieces.addresses.count {
+        let (family, state, tail) = pieces.addresses[index]
+        writer.series(tail, Int64(addresses[family, state]))
+      }
+    case .tcpRTT: write(seconds: rtt, family, pieces, to: &writer)
+    case .dnsTTL: write(seconds: ttl, family, pieces, to: &writer)
+    case .addressChanges: write(addressChanges.map(Int64.init), family, pieces, to: &writer)
+    case .pathChanges: write(Int64(pathChanges), family, pieces, to: &writer)
+    case .rawChanges: write(Int64(rawChanges), family, pieces, to: &writer)
+    case .flapping: write(isFlapping ? 1 : 0, family, pieces, to: &writer)
     case .cause:
-      if status == .notReachable { info(opening, cause, &bytes) }
+      if status == .notReachable { write(info: cause, family, to: &writer) }
     }
   }
 
-  private func renderProbes(_ family: TargetFamily, _ opening: [UInt8], _ bytes: inout [UInt8]) {
-    switch family {
+  private mutating func writeProbes(
+    _ kind: TargetFamily, _ family: Family, _ pieces: TargetPieces, to writer: inout SeriesWriter
+  ) {
+    switch kind {
     case .probeSuccess:
-      for probe in probes where probe.last != .none && (detail != .compact || probe.usesNetwork) {
-        bytes.append(contentsOf: opening)
-        bytes.append(contentsOf: labels)
-        bytes.append(contentsOf: probe.label)
-        bytes.append(contentsOf: Piece.end)
-        bytes.append(UInt8(ascii: probe.last == .success ? "1" : "0"))
-        bytes.append(Piece.newline)
+      for index in probes.indices where probes[index].last != .none && (detail != .compact || probes[index].usesNetwork)
+      {
+        writer.share(family.opening, labels, probes[index].label)
+        writer.series(pieces.end, probes[index].last == .success ? 1 : 0)
       }
     case .probeRuns:
-      for probe in probes {
-        run(opening, probe.label, Piece.success, probe.runs.success, &bytes)
-        run(opening, probe.label, Piece.failure, probe.runs.failure, &bytes)
-        run(opening, probe.label, Piece.error, probe.runs.error, &bytes)
-        run(opening, probe.label, Piece.skipped, probe.runs.skipped, &bytes)
+      for index in probes.indices {
+        let runs = probes[index].runs
+        writer.share(family.opening, labels, probes[index].label)
+        writer.series(pieces.success, Int64(runs.success))
+        writer.series(pieces.failure, Int64(runs.failure))
+        writer.series(pieces.error, Int64(runs.error))
+        writer.series(pieces.skipped, Int64(runs.skipped))
       }
     case .probeDuration:
-      for probe in probes {
-        probe.durations?.render(Piece.duration, labels: labels, and: probe.label, into: &bytes)
+      for index in probes.indices {
+        let label = probes[index].label
+        probes[index].durations?.write(family, labels, label, to: &writer)
       }
-    default:
-      for failure in failures where Int(failure.probe) < probes.count {
+    default: writeFailures(family, to: &writer)
+    }
+  }
+
+  private func writeFailures(_ family: Family, to writer: inout SeriesWriter) {
+    for failure in failures where Int(failure.probe) < probes.count {
+      writer.share(family.opening, labels, probes[Int(failure.probe)].label)
+      if let tail = ReasonPieces.failure(failure.reason) {
+        writer.series(tail, Int64(failure.count))
+      } else {
         var tail: [UInt8] = [UInt8(ascii: ",")]
         LabelText.append("reason", failure.reason.description, to: &tail)
-        tail.append(contentsOf: Piece.end)
-        run(opening, probes[Int(failure.probe)].label, tail, failure.count, &bytes)
+        writer.series(labels: tail, Int64(failure.count))
       }
     }
   }
 
-  private func renderReason(_ opening: [UInt8], _ bytes: inout [UInt8]) {
-    bytes.append(contentsOf: opening)
-    bytes.append(contentsOf: labels)
-    bytes.append(contentsOf: ",layer=\"".utf8)
-    bytes.append(contentsOf: reason.layer.rawValue.utf8)
-    bytes.append(contentsOf: "\",reason=\"".utf8)
-    bytes.append(contentsOf: reason.description.utf8)
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: Piece.one)
+  private func writeReason(_ family: Family, to writer: inout SeriesWriter) {
+    if let reasonTail {
+      writer.share(family.opening, labels)
+      return writer.series(reasonTail, 1)
+    }
+    var tail: [UInt8] = [UInt8(ascii: ",")]
+    LabelText.append("layer", reason.layer.rawValue, to: &tail)
+    tail.append(UInt8(ascii: ","))
+    LabelText.append("reason", reason.description, to: &tail)
+    write(info: tail, family, to: &writer)
   }
 
-  private func series(_ opening: [UInt8], _ tail: [UInt8], _ value: Int64, _ bytes: inout [UInt8]) {
-    bytes.append(contentsOf: opening)
-    bytes.append(contentsOf: labels)
-    bytes.append(contentsOf: tail)
-    bytes.append(decimal: value)
-    bytes.append(Piece.newline)
-  }
-
-  private func seconds(_ opening: [UInt8], _ tail: [UInt8], _ nanoseconds: Int64?, _ bytes: inout [UInt8]) {
-    guard let nanoseconds else { return }
-    bytes.append(contentsOf: opening)
-    bytes.append(contentsOf: labels)
-    bytes.append(contentsOf: tail)
-    bytes.append(seconds: nanoseconds)
-    bytes.append(Piece.newline)
-  }
-
-  private func info(_ opening: [UInt8], _ tail: [UInt8], _ bytes: inout [UInt8]) {
+  private func write(info tail: [UInt8], _ family: Family, to writer: inout SeriesWriter) {
     guard !tail.isEmpty else { return }
-    bytes.append(contentsOf: opening)
-    bytes.append(contentsOf: labels)
-    bytes.append(contentsOf: tail)
-    bytes.append(contentsOf: Piece.one)
+    writer.share(family.opening, labels)
+    writer.series(labels: tail, 1)
   }
 
-  private func run(
-    _ opening: [UInt8], _ probe: [UInt8], _ tail: [UInt8], _ count: UInt32, _ bytes: inout [UInt8]
+  private func write(_ value: Int64?, _ family: Family, _ pieces: TargetPieces, to writer: inout SeriesWriter) {
+    guard let value else { return }
+    writer.share(family.opening, labels)
+    writer.series(pieces.end, value)
+  }
+
+  private func write(
+    seconds nanoseconds: Int64?, _ family: Family, _ pieces: TargetPieces, to writer: inout SeriesWriter
   ) {
-    bytes.append(contentsOf: opening)
-    bytes.append(contentsOf: labels)
-    bytes.append(contentsOf: probe)
-    bytes.append(contentsOf: tail)
-    bytes.append(decimal: count)
-    bytes.append(Piece.newline)
+    guard let nanoseconds else { return }
+    writer.share(family.opening, labels)
+    writer.series(pieces.end, seconds: nanoseconds)
   }
 }

@@ -6,13 +6,15 @@ public import ReachCore
 /// made and when its path changes. Wrap it in `LoopConfined` to give it to an `Exposition`.
 public struct TargetSeries: Sendable {
   /// `target="…",team="…"`, ready to be written.
-  let labels: [UInt8]
+  let labels: PaddedBytes
   let detail: MetricsDetail
   private let isName: Bool
 
   private(set) var status: Status = .unknown
   private(set) var flags: ReachabilityFlags?
   private(set) var reason: Reason = .notProbed
+  /// The labels `layer` and `reason`, ready to be written; nil for a reason that is rendered when it is asked for.
+  private(set) var reasonTail = ReasonPieces.info(.notProbed)
   private(set) var isStale = false
   private(set) var since: Int64?
   /// `,interface="eth0",…`; empty while there is no path.
@@ -43,7 +45,7 @@ public struct TargetSeries: Sendable {
   ///   - probes: the target's probes in the order in which they run; each has its run counts from the start.
   ///   - now: from when on the time spent in Unknown counts.
   public init(target: Target, probes: [ProbeDescription], detail: MetricsDetail = .standard, at now: Instant) {
-    labels = LabelText.targetLabels(target)
+    labels = PaddedBytes(LabelText.targetLabels(target))
     self.detail = detail
     if case .host = target.kind { isName = true } else { isName = false }
     enteredAt = now
@@ -63,8 +65,11 @@ public struct TargetSeries: Sendable {
   // MARK: Recording
 
   /// Counts a finished round: each probe's run, what resolution said, the last round-trip time.
-  public mutating func record(_ report: RoundReport) {
-    for run in report.runs { record(run) }
+  ///
+  /// `wall` is when it ended, in nanoseconds since 1970 UTC; without it durations are counted, but none is kept as an
+  /// exemplar.
+  public mutating func record(_ report: RoundReport, wall: Int64? = nil) {
+    for run in report.runs { record(run, of: wall.flatMap { report.findings.subject(of: run, at: $0) }) }
     if let dns = report.findings.dns { record(dns) }
     for candidate in report.findings.candidates where candidate.role == .target {
       if let tcp = candidate.tcp, tcp.result == .open, let rtt = tcp.rtt { self.rtt = max(0, rtt.nanoseconds) }
@@ -72,7 +77,9 @@ public struct TargetSeries: Sendable {
   }
 
   /// Counts one run of a probe; of a probe that was not declared too, with its first run.
-  public mutating func record(_ run: ProbeRun) {
+  public mutating func record(_ run: ProbeRun) { record(run, of: nil) }
+
+  private mutating func record(_ run: ProbeRun, of subject: Exemplar.Subject?) {
     let index: Int
     if let known = probes.firstIndex(where: { $0.name == run.probe }) {
       index = known
@@ -82,7 +89,7 @@ public struct TargetSeries: Sendable {
       probes.append(ProbeSeries(ProbeDescription(name: run.probe, layer: layer), detail: detail))
       index = probes.count - 1
     }
-    probes[index].record(run)
+    probes[index].record(run, of: subject)
     guard detail != .compact else { return }
     if let reason = run.outcome.reason { count(reason, of: UInt8(truncatingIfNeeded: index)) }
     // Beside the failure that made it so.
@@ -112,7 +119,10 @@ public struct TargetSeries: Sendable {
       enteredAt = max(now, enteredAt)
     }
     flags = verdict.flags
-    reason = verdict.reason
+    if reason != verdict.reason {
+      reason = verdict.reason
+      reasonTail = ReasonPieces.info(reason)
+    }
     isStale = state.isStale
     since = state.since
     guard detail != .compact else { return }

@@ -109,12 +109,12 @@ final class Prometheus: Sendable {
   }
 
   private let process: ChildProcess
-  private let client: HTTPClient
+  let client: HTTPClient
   private let folder: TestFolder
   private let loop: EventLoop
 
   /// Starts it, in a network namespace where its port is free, and waits until it is ready.
-  static func start(on loop: EventLoop) async throws -> Prometheus {
+  static func start(enabling features: [String] = [], on loop: EventLoop) async throws -> Prometheus {
     let folder = try TestFolder()
     let configuration = replacing("15s", by: "250ms", in: try textOfFile(delivered + "/prometheus.yml"))
     try folder.write(try textOfFile(delivered + "/reachd.rules.yml"), to: "reachd.rules.yml")
@@ -123,7 +123,7 @@ final class Prometheus: Sendable {
       [
         "/usr/bin/prometheus", "--config.file=\(file)", "--storage.tsdb.path=\(folder.path)/data",
         "--web.listen-address=127.0.0.1:9090", "--log.level=warn",
-      ], on: loop)
+      ] + (features.isEmpty ? [] : ["--enable-feature=" + features.joined(separator: ",")]), on: loop)
     let client = HTTPClient(address: .loopback, port: 9090, loop: loop)
     try await eventually(
       "Prometheus", on: loop, within: .seconds(90), state: { process.failure("").description },
@@ -139,6 +139,13 @@ final class Prometheus: Sendable {
     self.client = client
     self.folder = folder
     self.loop = loop
+  }
+
+  /// Waits until what a page of the API tells has something that suits.
+  func awaitData<Found>(_ page: String, _ find: (JSON) -> Found?) async throws -> Found {
+    try await eventually(page, on: loop, within: .seconds(60), state: { process.errors }) {
+      try await client.json(page)["data"].flatMap(find)
+    }
   }
 
   /// Waits until a query has a result that suits.

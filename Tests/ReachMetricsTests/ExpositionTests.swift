@@ -30,14 +30,52 @@ import Testing
   /// The whole text, and what is said about targets alone.
   static func text(
     _ targets: [TargetSeries], agent: AgentSeries = agent, links: [LinkSample] = [], process: ProcessSample? = nil,
-    at now: Instant = start.advanced(by: .seconds(2))
+    format: ExpositionFormat = .text, at now: Instant = start.advanced(by: .seconds(2))
   ) throws -> String {
+    String(
+      decoding: try bytes(targets, agent: agent, links: links, process: process, format: format, at: now),
+      as: UTF8.self)
+  }
+
+  static func bytes(
+    _ targets: [TargetSeries], agent: AgentSeries = agent, links: [LinkSample] = [], process: ProcessSample? = nil,
+    format: ExpositionFormat, at now: Instant = start.advanced(by: .seconds(2))
+  ) throws -> [UInt8] {
     let loop = try EventLoop()
     let cells = targets.map { LoopConfined($0, on: loop) }
-    var exposition = Exposition(targets: cells, agent: agent, links: links, process: process, at: now)
+    var exposition = Exposition(
+      targets: cells, agent: agent, links: links, process: process, format: format, at: now)
     var bytes: [UInt8] = []
     while exposition.next(into: &bytes) {}
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
+  }
+
+  /// Everything that the code can show, of targets with a past, with hostile names and of every detail.
+  static func everything(_ format: ExpositionFormat) throws -> [UInt8] {
+    var agent = agent
+    agent.plugins = [("tcp", "0.1.0")]
+    agent.isLastReloadSuccessful = true
+    agent.lastReloadSuccess = 1_700_000_000_500_000_000
+    agent.stateLost = 0
+    agent.scheduleLag.record(.milliseconds(3))
+    agent.recordNetlinkMessage(type: "RTM_NEWLINK")
+    agent.recordRequest(path: "/metrics", code: 200)
+    let hostile = series("a\"b\\c\nd\u{1f600}\r\t\u{0}é", labels: [Label(name: "x", value: "}, \"")], detail: .full)
+    var caused = series("caused")
+    caused.setCause("link:eth0")
+    caused.update(TargetState(verdict: Verdict(flags: [], rule: .apple, reason: .carrierLost)), at: start)
+    var process = ProcessSample()
+    process.cpu = 1_230_000_000
+    process.residentBytes = 4096
+    process.virtualBytes = 1 << 40
+    process.startTime = 1_700_000_000_000_000_000
+    return try bytes(
+      [lived(), hostile, caused, series("compact", detail: .compact)], agent: agent,
+      links: [
+        LinkSample(interface: "eth0", medium: .wired, operState: .up, isUp: true, carrierChanges: 7),
+        LinkSample(interface: "br0", medium: .other, operState: .down, isUp: false),
+      ],
+      process: process, format: format)
   }
 
   static func targetText(_ targets: [TargetSeries], at now: Instant = start.advanced(by: .seconds(2))) throws -> String
@@ -129,7 +167,7 @@ import Testing
   }
 
   /// A round in which tcp was refused, one in which it was open, a local fault, a skipped run; three statuses.
-  static func lived() -> TargetSeries {
+  static func lived(wall: Int64? = nil) -> TargetSeries {
     var series = series(labels: [Label(name: "team", value: "storage"), Label(name: "site", value: "fra1")])
     let address = IPAddress(ipv4: 0xc633_6435)
     let other = IPAddress(ipv6High: 0x2001_0db8_0000_0000, low: 1)
@@ -160,18 +198,18 @@ import Testing
       StatusChange(sequence: state.sequence, at: 0, from: from, to: state.verdict, inPrevious: nil)
     }
     let down = state([], .tcpRefused)
-    series.record(report(.failure(.tcpRefused), 1))
+    series.record(report(.failure(.tcpRefused), 1), wall: wall)
     series.update(down, at: start.advanced(by: .milliseconds(1500)))
     series.record(.initial(change(nil, down)))
     findings.candidates = [Candidate(address, tcp: TCPFinding(.open, rtt: .microseconds(7)))]
     findings.dns?.addresses = [other]
     let up = state([.reachable, .isDirect], .tcpOpen, stale: true)
-    series.record(report(.success, 4))
+    series.record(report(.success, 4), wall: wall)
     series.update(up, at: start.advanced(by: .seconds(30)))
     series.record(.changed(change(.notReachable, up)))
     series.record(.pathChanged(from: ReachabilityPath(interface: "wlan0"), to: path))
-    series.record(report(.error(LocalFault(errno: 24)), nil))
-    series.record(report(.skipped, nil))
+    series.record(report(.error(LocalFault(errno: 24)), nil), wall: wall)
+    series.record(report(.skipped, nil), wall: wall)
     return series
   }
 

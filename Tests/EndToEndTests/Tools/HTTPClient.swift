@@ -19,8 +19,11 @@ struct HTTPClient {
   let port: UInt16
   let loop: EventLoop
 
-  /// Sends a request and returns the answer. Throws when there is none within the limit.
-  func get(_ path: String, method: String = "GET", within limit: Duration = .seconds(20)) async throws -> HTTPAnswer {
+  /// Sends a request, with header fields such as `Accept: */*`, and returns the answer. Throws when there is none within
+  /// the limit.
+  func get(
+    _ path: String, method: String = "GET", headers: [String] = [], within limit: Duration = .seconds(20)
+  ) async throws -> HTTPAnswer {
     let socket = try Socket.openTCP(address.family)
     defer { socket.close() }
     let deadline = loop.now().advanced(by: limit)
@@ -31,7 +34,8 @@ struct HTTPClient {
       if let code = socket.takeError() { throw SystemError("connect", code) }
     }
     // With HTTP/1.0 the server ends the answer by closing.
-    let request = Array("\(method) \(path) HTTP/1.0\r\nHost: \(address)\r\n\r\n".utf8)
+    let head = (["\(method) \(path) HTTP/1.0", "Host: \(address)"] + headers).joined(separator: "\r\n")
+    let request = Array((head + "\r\n\r\n").utf8)
     let sent = unsafe request.withUnsafeBytes {
       unsafe send(socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
     }
