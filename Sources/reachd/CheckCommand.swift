@@ -12,6 +12,9 @@ enum CheckCommand {
       guard let configuration = preparation.configuration else { return 1 }
       let count = configuration.targets.count
       console.out("\(file) is valid: \(count) target\(count == 1 ? "" : "s")\n")
+      if let size = ScrapeSize(preparation) {
+        console.out("a scrape has \(size.series) series in \(size.bytes) bytes, once every target has been reached\n")
+      }
       return 0
     } catch {
       console.error("\(error)\n")

@@ -68,6 +68,41 @@ struct CommandTests {
     #expect(absent.errors.contains(folder.path + "/none.yaml"))
   }
 
+  @Test(
+    "check says how many series a scrape has, as the agent has them then", arguments: ["compact", "standard", "full"])
+  func scrapeSize(detail: String) async throws {
+    try await withEventLoop { loop in
+      let port = try TestPort(.open)
+      let configuration = """
+        metrics: { detail: \(detail) }
+        targets:
+          - { name: port, address: 127.0.0.1, port: \(port.number), labels: { site: fra1 } }
+          - { name: lo, interface: lo }
+          - 127.0.0.1
+        """
+      let folder = try TestFolder()
+      let file = try folder.write(configuration, to: "reachd.yaml")
+      let check = try await Reachd.run(["check", "--config", file], on: loop)
+      let line = check.output.split(separator: "\n").last ?? ""
+      #expect(
+        line.hasPrefix("a scrape has ") && line.hasSuffix(", once every target has been reached"), "\(check.output)")
+      let numbers = line.split { !$0.isNumber }.compactMap { Int($0) }
+      let agent = try await RunningAgent.start(configuration, on: loop)
+      _ = try await agent.awaitStatus("ReachableViaWiFi", of: "port")
+      _ = try await agent.awaitStatus("ReachableViaWiFi", of: "127.0.0.1")
+      let scrape = try await agent.client.get("/metrics").body
+      withExtendedLifetime(port) {}
+      // What has happened to an agent is not known before: requests, messages of the kernel.
+      let counted = ["reachd_http_requests_total", "reachd_netlink_messages_total"]
+      let series = scrape.split(separator: "\n").filter { line in
+        !line.hasPrefix("#") && !counted.contains { line.hasPrefix($0) }
+      }
+      #expect(numbers.count == 2 && numbers[0] == series.count + 1, "\(line), \(series.count)")
+      let bytes = scrape.utf8.count
+      #expect(numbers.count == 2 && numbers[1] > bytes * 9 / 10 && numbers[1] < bytes * 11 / 10, "\(line), \(bytes)")
+    }
+  }
+
   @Test("every example that is delivered is valid")
   func examples() async throws {
     let files = try runProgram(["find", Reachd.sources + "/etc", Reachd.sources + "/Plugins", "-name", "*.yaml"])
