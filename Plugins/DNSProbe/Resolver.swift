@@ -7,6 +7,8 @@ final class Resolver: Sendable {
   private let loop: EventLoop
   private let options: DNSOptions
   private let engine: LoopConfined<Engine>
+  private let allowance: SocketAllowance
+  private let holder: Int
 
   /// A resolver. Call it on the loop. Its sockets are taken from `sockets`; without that nothing bounds them.
   init(
@@ -17,15 +19,19 @@ final class Resolver: Sendable {
     self.options = options
     let allowance = sockets ?? SocketAllowance(on: loop)
     let reference = WeakReference(on: loop)
+    self.allowance = allowance
     let holder = allowance.add(
       SocketAllowance.Holder(
         closeIdle: { reference.resolver?.engine.withState { $0.closeIdleSockets() } },
         becameFree: { reference.resolver?.engine.withState { $0.sendDeferred() } }))
+    self.holder = holder
     engine = LoopConfined(
       Engine(options: options, paths: paths, loop: loop, allowance: allowance, holder: holder), on: loop)
     engine.withState { $0.resolver = self }
     reference.point(to: self)
   }
+
+  deinit { allowance.remove(holder) }
 
   /// Leads to a resolver that is made after it.
   private final class WeakReference: Sendable {

@@ -27,23 +27,30 @@ public struct AgentOverrides: Sendable {
 
 /// The agent: the parts of reachd on one event loop, wired together.
 public final class Agent: Sendable {
-  private let file: String
-  private let plugins: [PluginResult]
+  let file: String
+  let overrides: AgentOverrides
+  let loop: EventLoop
+  let log: Logger
+  let sink: DescriptorSink
+  let store: StateStore
+  let board: TargetBoard
+  let scheduler: Scheduler
+  let host: ProbeHost
+  let server: HTTPServer
+  let reloader: Reloader
+  let service: ServiceManager
+  /// Whether the listening sockets are the service manager's, and not the configuration's to change.
+  let listensByActivation: Bool
+  let inForce: LoopConfined<InForce>
+  /// Changes of what is watched happen one after another.
+  let gate: Gate
+  let files: FileWatch
   private let warnings: [String]
-  private let loop: EventLoop
-  private let log: Logger
-  private let sink: DescriptorSink
-  private let store: StateStore
-  private let board: TargetBoard
-  private let scheduler: Scheduler
-  private let server: HTTPServer
   private let tightness: SelfChecks.Trouble?
   private let isStopping: LoopConfined<Bool>
-  /// nil where no target is a name.
-  private let resolverFiles: ResolverFiles?
   private let slowLook: SlowLook
 
-  private var targetCount: Int { board.targets.count }
+  private var targetCount: Int { board.roster.withState { $0.count } }
 
   /// How long `run` may take to end: the bound that the interface promises is two seconds.
   private static let stopTime = Duration.milliseconds(1_500)
@@ -58,24 +65,31 @@ public final class Agent: Sendable {
     guard let configuration = preparation.configuration else { throw AgentError("the configuration has errors") }
     // The configuration itself is not kept: at ten thousand targets it is most of what would be.
     file = preparation.file
-    // First: it changes the environment, which takes that there is no other thread.
-    let inherited = InheritedSockets.take()
-    plugins = preparation.plugins
-    warnings = preparation.problems.map(\.description)
+    self.overrides = overrides
     SignalWatch.ignoreBrokenPipes()
     do { loop = try EventLoop() } catch { throw AgentError("no event loop: \(error)") }
+    // Both change the environment, which takes that there is no other thread.
+    let inherited = InheritedSockets.take()
+    service = ServiceManager(on: loop)
     isStopping = LoopConfined(false, on: loop)
-    (sink, log) = try Self.logging(configuration.log, overrides, loop)
     let effective = overrides.applied(to: configuration)
+    do {
+      sink = try DescriptorSink(
+        LogOutput(effective.log.output), format: LogFormat(effective.log, isColoured: overrides.isColoured), on: loop)
+    } catch {
+      throw AgentError("the log cannot be written (\(error)): see log.output in the configuration")
+    }
+    log = Logger(level: LogLevel(effective.log.level), sink: sink)
     let addresses = Self.addresses(effective, overrides, inherited, log)
+    listensByActivation = overrides.listen.isEmpty && !inherited.addresses.isEmpty
     let budget = DescriptorBudget.ofThisProcess(listeners: addresses.count)
     tightness = budget.tightness
     let host = try ProbeHost.open(configuration, within: budget, on: loop)
+    self.host = host
     store = StateStore(
       directory: configuration.stateDirectory, targets: configuration.targets.map(\.target), on: loop
     ) { [log] in log.log(.selfCheck(check: "state", problem: $0.problem, remedy: $0.remedy)) }
     board = TargetBoard(
-      try Self.watched(configuration, preparation.plugins, host, store.takeRestored()),
       agent: Self.series(of: preparation), budget: budget, loop: loop, log: log, store: store,
       onReady: StartupMemory.release)
     scheduler = Scheduler(
@@ -83,20 +97,22 @@ public final class Agent: Sendable {
     ) { [board] tag, event in
       board.observe(tag, event)
     }
-    host.links.onChange { [scheduler, log] change in
-      if let resync = change.resyncDuration { log.log(.netlinkOverrun(resync: resync)) }
-      scheduler.pathsMayHaveChanged(
-        PathChange(
-          links: change.links, receivedAt: change.receivedAt, hasFlaps: change.kinds.contains(.flap)))
-    }
-    resolverFiles = Self.resolverFiles(for: board.targets, scheduler, loop)
-    slowLook = SlowLook(on: loop) { [resolverFiles] in
+    var force = InForce(effective, preparation.plugins, effective.kept(preparation.plugins), host)
+    let first = try RosterChange(of: Roster(), .declared, to: configuration.targets, with: &force.pool)
+    _ = first.commit(on: board, detail: force.detail, restored: store.takeRestored())
+    inForce = LoopConfined(force, on: loop)
+    gate = Gate(on: loop)
+    files = FileWatch(on: loop)
+    slowLook = SlowLook(on: loop) { [inForce, files] in
       host.links.recheck()
-      resolverFiles?.recheck()
+      inForce.withState { $0.resolverFiles }?.recheck()
+      files.recheck()
     }
-    let endpoint = Endpoint(
-      board: board, host: host, store: store, configuration: effective.kept(preparation.plugins)
-    ) { [sink] in sink.dropped }
+    reloader = Reloader(preparation.file, content: preparation.contentHash, on: loop)
+    warnings = preparation.problems.map(\.description)
+    let endpoint = Endpoint(board: board, host: host, store: store, inForce: inForce, reloader: reloader) {
+      [sink] in sink.dropped
+    }
     server = HTTPServer(on: loop, routes: endpoint.routes, limits: Self.limits(within: budget)) { [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }
     }
@@ -104,6 +120,13 @@ public final class Agent: Sendable {
       try server.listen(on: addresses)
     } catch {
       throw AgentError("\(error)")
+    }
+    reloader.serve(self)
+    host.links.onChange { [scheduler, log] change in
+      if let resync = change.resyncDuration { log.log(.netlinkOverrun(resync: resync)) }
+      scheduler.pathsMayHaveChanged(
+        PathChange(
+          links: change.links, receivedAt: change.receivedAt, hasFlaps: change.kinds.contains(.flap)))
     }
   }
 
@@ -117,59 +140,13 @@ public final class Agent: Sendable {
       throw AgentError("signals cannot be received: \(error)")
     }
     announce()
-    scheduler.add(board.targets.enumerated().map { ScheduledTarget($1.runner, tag: $0) })
+    scheduler.add(board.targets.map { ScheduledTarget($0.runner, tag: $0.key) })
+    service.ready()
     loop.run()
     withExtendedLifetime(signals) {}
   }
 
   // MARK: Start
-
-  private static func logging(
-    _ settings: LogSettings, _ overrides: AgentOverrides, _ loop: EventLoop
-  ) throws(AgentError) -> (DescriptorSink, Logger) {
-    let format: LogFormat =
-      switch overrides.logFormat ?? settings.format ?? .json {
-      case .json: .json
-      case .logfmt: .logfmt
-      case .text: .text(colour: overrides.isColoured)
-      }
-    let output: LogOutput =
-      switch settings.output {
-      case .standardError: .standardError
-      case .standardOutput: .standardOutput
-      case .file(let path): .file(path: path)
-      }
-    let level = LogLevel(rawValue: (overrides.logLevel ?? settings.level).rawValue) ?? .info
-    do {
-      let sink = try DescriptorSink(output, format: format, on: loop)
-      return (sink, Logger(level: level, sink: sink))
-    } catch {
-      throw AgentError("the log cannot be written (\(error)): see log.output in the configuration")
-    }
-  }
-
-  private static func watched(
-    _ configuration: Configuration, _ plugins: [PluginResult], _ host: ProbeHost,
-    _ restored: [String: RestoredTarget]
-  ) throws(AgentError) -> [WatchedTarget] {
-    var pool = BackendPool(plugins, host: host)
-    let detail = MetricsDetail(rawValue: configuration.metrics.detail.rawValue) ?? .standard
-    var watched: [WatchedTarget] = []
-    watched.reserveCapacity(configuration.targets.count)
-    for target in configuration.targets {
-      let runner = try pool.runner(for: target)
-      let known = restored[runner.target.name]
-      watched.append(WatchedTarget(runner, key: watched.count, detail: detail, restored: known, on: host.loop))
-    }
-    return watched
-  }
-
-  private static func resolverFiles(
-    for targets: [WatchedTarget], _ scheduler: Scheduler, _ loop: EventLoop
-  ) -> ResolverFiles? {
-    let hasNames = targets.contains { if case .host = $0.target.kind { true } else { false } }
-    return hasNames ? ResolverFiles(on: loop) { scheduler.namesMayHaveChanged() } : nil
-  }
 
   private static func schedulerSettings(within budget: DescriptorBudget) -> SchedulerSettings {
     var settings = SchedulerSettings()
@@ -194,16 +171,9 @@ public final class Agent: Sendable {
   }
 
   private func announce() {
-    for result in plugins {
-      switch result {
-      case .loaded(let plugin):
-        log.log(.pluginLoaded(plugin: plugin.name, file: plugin.file, version: plugin.version))
-      case .rejected(let plugin):
-        log.log(.pluginRejected(plugin: plugin.name, file: plugin.file ?? "", reason: plugin.reason))
-      }
-    }
+    say(inForce.withState { $0.plugins })
     log.log(.configLoaded(file: file, problems: warnings))
-    if let check = resolverFiles?.selfCheck { log.log(check) }
+    watchFiles()
     var started = LogEvent.agentStarted(
       version: BuildInformation.version, config: file, targets: targetCount)
     if let trouble = tightness {
@@ -217,12 +187,7 @@ public final class Agent: Sendable {
   // MARK: Stop
 
   private func received(_ signal: Int32) {
-    if signal == SIGHUP {
-      return log.log(
-        .selfCheck(
-          check: "reload", problem: "SIGHUP was received, but the configuration cannot be re-read yet",
-          remedy: "restart reachd"))
-    }
+    if signal == SIGHUP { return hangUp() }
     let isFirst = isStopping.withState { stopping in
       defer { stopping = true }
       return !stopping
@@ -231,6 +196,7 @@ public final class Agent: Sendable {
   }
 
   private func stop() async {
+    service.stopping()
     log.log(.agentStopping(version: BuildInformation.version, config: file, targets: targetCount))
     let deadline = loop.now().advanced(by: Self.stopTime)
     await server.stop(by: loop.now().advanced(by: .milliseconds(500)))

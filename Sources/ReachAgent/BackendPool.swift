@@ -17,7 +17,7 @@ struct BackendPool {
     let kind: String
   }
 
-  private let plugins: [String: LoadedPlugin]
+  private var plugins: [String: LoadedPlugin]
   private let host: ProbeHost
   private var backends: [BackendKey: any ProbeBackend] = [:]
   private var plans: [PlanKey: [PlannedProbe]] = [:]
@@ -25,6 +25,23 @@ struct BackendPool {
   init(_ results: [PluginResult], host: ProbeHost) {
     plugins = results.reduce(into: [:]) { $0[$1.name] = $1.plugin }
     self.host = host
+  }
+
+  /// The backends that are loaded.
+  var names: Set<String> { Set(plugins.keys) }
+
+  /// Has these plugins serve from now on. Backends that are there go on; plans are made anew, since a backend that was
+  /// missing may be there now.
+  mutating func renew(_ results: [PluginResult]) {
+    plugins = results.reduce(into: [:]) { $0[$1.name] = $1.plugin }
+    plans = [:]
+  }
+
+  /// Lets go of what no target uses any more: sockets and answers that a backend has kept go with it.
+  mutating func keep(only targets: [WatchedTarget]) {
+    let used = Set(targets.lazy.flatMap(\.probes).map { BackendKey(name: $0.backend, options: $0.options) })
+    backends = backends.filter { used.contains($0.key) }
+    plans = [:]
   }
 
   /// What runs the probes of a target. A probe whose plugin is not loaded is there without a backend, so that every

@@ -8,15 +8,15 @@ internal import ReachMetrics
 ///
 /// Isolation: on the event loop.
 final class CauseBoard: Sendable {
-  private let targets: [WatchedTarget]
+  private let roster: LoopConfined<Roster>
   private let loop: EventLoop
   private let log: TargetLog
   private let ledger: LoopConfined<CauseLedger>
   private let timer: LoopConfined<(id: TimerID, due: Instant)?>
 
-  /// A board for these targets, whose keys are their places.
-  init(_ targets: [WatchedTarget], loop: EventLoop, log: TargetLog) {
-    self.targets = targets
+  /// A board for the targets of that roster.
+  init(_ roster: LoopConfined<Roster>, loop: EventLoop, log: TargetLog) {
+    self.roster = roster
     self.loop = loop
     self.log = log
     ledger = LoopConfined(CauseLedger(run: .random(in: .min ... .max)), on: loop)
@@ -32,6 +32,13 @@ final class CauseBoard: Sendable {
     ledger.withState { ledger in
       ledger.note(watched.key, status, evidence, began: began, at: now)
       return needsID ? ledger.causeID(of: watched.key) : nil
+    }
+  }
+
+  /// Forgets targets that are no longer watched, or ask something else from now on.
+  func remove(_ keys: [Int]) {
+    ledger.withState { ledger in
+      for key in keys { ledger.remove(key) }
     }
   }
 
@@ -54,15 +61,15 @@ final class CauseBoard: Sendable {
           .causeCleared(
             id: report.id, cause: report.cause.description, targets: names(report.targets), lasted: lasted))
       case .assigned(let key, let cause):
-        guard targets.indices.contains(key) else { continue }
-        targets[key].series.withState { $0.setCause(cause?.description) }
+        let watched = roster.withState { $0[key] }
+        watched?.series.withState { $0.setCause(cause?.description) }
       }
     }
     wait(until: next)
   }
 
   private func names(_ keys: [Int]) -> [String] {
-    keys.compactMap { targets.indices.contains($0) ? targets[$0].target.name : nil }
+    roster.withState { roster in keys.compactMap { roster[$0]?.target.name } }
   }
 
   /// Comes back when a fault that holds is to be told.

@@ -12,8 +12,8 @@ struct Endpoint: Sendable {
   let board: TargetBoard
   let host: ProbeHost
   let store: StateStore
-  /// The effective configuration; nil when there was no memory to keep it.
-  let configuration: KeptText?
+  let inForce: LoopConfined<InForce>
+  let reloader: Reloader
   let droppedLogLines: @Sendable () -> UInt64
 
   var routes: HTTPRoutes {
@@ -27,16 +27,32 @@ struct Endpoint: Sendable {
     routes.add("/-/ready") { _ in
       board.isReady ? .text("reachd is ready\n") : .text("the first round has not ended\n", status: 503)
     }
+    routes.add("/-/reload", methods: ["POST", "PUT"], later: reload)
     routes.add("/api/v1/targets") { _ in
       let list = ListSource(board.targets) { $0.view.write(to: &$1) }
       return HTTPResponse(contentType: "application/json", body: .chunks(list))
     }
     routes.add("/api/v1/transitions", later: transitions)
     routes.add("/config") { _ in
-      guard let configuration else { return .text("there was no memory to keep the configuration\n", status: 503) }
+      guard let configuration = inForce.withState({ $0.text }) else {
+        return .text("there was no memory to keep the configuration\n", status: 503)
+      }
       return HTTPResponse(contentType: "text/plain; charset=utf-8", body: configuration.body)
     }
     return routes
+  }
+
+  /// Has the configuration read again, and answers with what came of it.
+  private func reload(_ request: HTTPRequest, _ reply: HTTPReply) {
+    guard inForce.withState({ $0.isReloadAllowed(by: request.listener) }) else {
+      return reply.send(
+        .text("the configuration is not read again at this address: see web.reload in it\n", status: 403))
+    }
+    reloader.request(.request) { outcome in
+      let lines = outcome.problems + (outcome.isInForce ? ["in force: \(outcome.summary)"] : [])
+      reply.send(
+        .text(lines.joined(separator: "\n") + "\n", status: outcome.isInForce ? 200 : 500))
+    }
   }
 
   /// The newest transitions, of one target or of all. The storage thread reads them.

@@ -10,7 +10,7 @@ struct KeptRun {
   }
 
   /// The probe's place among those of its target.
-  let place: UInt8
+  private(set) var place: UInt8
   /// Whether an older answer of DNS stood in.
   private let isStale: Bool
   private let outcome: Outcome
@@ -31,6 +31,16 @@ struct KeptRun {
     isStale = run.detail == .dnsStale
     duration = run.duration?.nanoseconds ?? -1
     at = wall
+  }
+
+  /// The run of the same probe among others; nil when it is not among them.
+  func moved(from old: [PlannedProbe], to new: [PlannedProbe]) -> KeptRun? {
+    guard old.indices.contains(Int(place)) else { return nil }
+    let name = old[Int(place)].name
+    guard let place = new.firstIndex(where: { $0.name == name }).flatMap({ UInt8(exactly: $0) }) else { return nil }
+    var moved = self
+    moved.place = place
+    return moved
   }
 
   /// The run again, by the name of its probe.

@@ -14,12 +14,22 @@ public struct Preparation: Sendable {
   /// Every problem, in the order of the file.
   public let problems: [ConfigurationProblem]
 
+  /// Tells one content of the file from another.
+  let contentHash: Int
+  /// Whether there is nothing in the file.
+  let isEmpty: Bool
+
   /// Where the configuration is when nobody says.
   public static let defaultFile = "/etc/reachd/reachd.yaml"
 
   /// Reads a file and loads the plugins it names. Throws when the file cannot be read.
   public static func load(file: String) throws(ConfigurationFileError) -> Preparation {
-    Preparation(try ConfigurationDocument(readingFile: file))
+    try load(file: file, keeping: [])
+  }
+
+  /// The same for a process that has plugins loaded: these are kept as they are, since none is ever unloaded.
+  static func load(file: String, keeping plugins: [PluginResult]) throws(ConfigurationFileError) -> Preparation {
+    Preparation(try ConfigurationDocument(readingFile: file), keeping: plugins)
   }
 
   /// The configuration that holds where there is none: the standard backends with their defaults, and no targets.
@@ -27,12 +37,17 @@ public struct Preparation: Sendable {
     Preparation(ConfigurationDocument(parsing: [], file: "defaults"))
   }
 
-  private init(_ document: ConfigurationDocument) {
-    let plugins = PluginHost.load(
-      document.backendNames, searchPath: document.pluginPath ?? PluginHost.defaultSearchPath)
+  private init(_ document: ConfigurationDocument, keeping kept: [PluginResult] = []) {
+    let loaded = kept.reduce(into: [String: PluginResult]()) { if $1.plugin != nil { $0[$1.name] = $1 } }
+    let path = document.pluginPath ?? PluginHost.defaultSearchPath
+    let plugins = document.backendNames.flatMap { name in
+      loaded[name].map { [$0] } ?? PluginHost.load([name], searchPath: path)
+    }
     let options = plugins.reduce(into: [String: [ProbeOption]]()) { $0[$1.name] = $1.plugin?.registration.options }
     let result = document.resolve { options[$0] }
     file = document.file
+    contentHash = document.contentHash
+    isEmpty = document.isEmpty
     self.plugins = plugins
     configuration = result.configuration
     problems = result.problems

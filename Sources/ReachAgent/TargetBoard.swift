@@ -10,8 +10,8 @@ internal import ReachState
 ///
 /// Isolation: on the event loop.
 final class TargetBoard: Sendable {
-  /// In the order of the configuration; a target's index is its tag in the scheduler.
-  let targets: [WatchedTarget]
+  /// A target's key is its tag in the scheduler.
+  let roster: LoopConfined<Roster>
   /// What is counted of the agent itself.
   let agent: LoopConfined<AgentSeries>
 
@@ -20,32 +20,41 @@ final class TargetBoard: Sendable {
   let log: Logger
   private let said: TargetLog
   private let store: StateStore
-  private let firstRounds: LoopConfined<Int>
+  private let readiness: LoopConfined<Readiness>
   let selfChecks: LoopConfined<SelfChecks>
   /// What is to be said when targets wait for their turn for longer than their interval.
   private let crowding: SelfChecks.Trouble
   private let onReady: @Sendable () -> Void
 
-  /// A board; `onReady` is called once, when every target has had its first round.
+  private struct Readiness {
+    /// Targets whose first round has not ended.
+    var awaited = 0
+    /// Once ready the agent stays so, whatever is added.
+    var isReached = false
+  }
+
+  /// A board without targets; `onReady` is called once, when every target of the first set has had its first round.
   init(
-    _ targets: [WatchedTarget], agent: AgentSeries, budget: DescriptorBudget, loop: EventLoop, log: Logger,
-    store: StateStore,
+    agent: AgentSeries, budget: DescriptorBudget, loop: EventLoop, log: Logger, store: StateStore,
     onReady: @escaping @Sendable () -> Void = {}
   ) {
-    self.targets = targets
+    roster = LoopConfined(Roster(), on: loop)
     let said = TargetLog(log: log, store: store)
-    causes = CauseBoard(targets, loop: loop, log: said)
+    causes = CauseBoard(roster, loop: loop, log: said)
     self.said = said
     self.agent = LoopConfined(agent, on: loop)
     self.loop = loop
     self.log = log
     self.store = store
-    firstRounds = LoopConfined(targets.count, on: loop)
+    readiness = LoopConfined(Readiness(), on: loop)
     selfChecks = LoopConfined(SelfChecks(), on: loop)
     crowding = budget.crowding
     self.onReady = onReady
     store.onLoss { [weak self] in self?.records ?? [] }
   }
+
+  /// Every target: those of the configuration in its order, then those that were discovered.
+  var targets: [WatchedTarget] { roster.withState { $0.all } }
 
   /// Every target as it stands, with all that is kept at a clean stop.
   var records: [TargetRecord] {
@@ -54,18 +63,18 @@ final class TargetBoard: Sendable {
   }
 
   /// Whether every target has had its first round.
-  var isReady: Bool { firstRounds.withState { $0 == 0 } }
+  var isReady: Bool { readiness.withState { $0.isReached } }
 
   /// Takes what the scheduler tells of the target with this tag.
   func observe(_ tag: Int, _ event: SchedulerEvent) {
-    guard targets.indices.contains(tag) else { return }
+    guard let watched = roster.withState({ $0[tag] }) else { return }
     switch event {
     case .started(let lag): agent.withState { $0.scheduleLag.record(lag) }
-    case .skipped(let rounds): skipped(rounds, of: targets[tag])
-    case .crowdedOut(let rounds): crowdedOut(rounds, of: targets[tag])
-    case .finished(let report): finished(report, of: targets[tag])
-    case .looked(let look): looked(look, at: targets[tag])
-    case .outdated: outdated(targets[tag])
+    case .skipped(let rounds): skipped(rounds, of: watched)
+    case .crowdedOut(let rounds): crowdedOut(rounds, of: watched)
+    case .finished(let report): finished(report, of: watched)
+    case .looked(let look): looked(look, at: watched)
+    case .outdated: outdated(watched)
     }
   }
 
@@ -151,11 +160,51 @@ final class TargetBoard: Sendable {
   }
 
   private func noteFirstRound() {
-    let isLast = firstRounds.withState { count in
-      count -= 1
-      return count == 0
+    let isLast = readiness.withState { readiness in
+      guard !readiness.isReached else { return false }
+      readiness.awaited -= 1
+      readiness.isReached = readiness.awaited <= 0
+      return readiness.isReached
     }
     if isLast { onReady() }
+  }
+
+  // MARK: Other targets
+
+  /// Has these targets watched from now on, instead of those of the same origin and of `removed`. Those among them that
+  /// were watched before are the same objects, or have `replaced` one of that key.
+  func set(
+    _ origin: Roster.Origin, to targets: [WatchedTarget], removing removed: [WatchedTarget],
+    replacing replaced: [WatchedTarget] = []
+  ) {
+    for old in removed + replaced {
+      let timer = old.standing.withState { standing in
+        defer { standing.holdTimer = nil }
+        return standing.holdTimer
+      }
+      if let timer { loop.cancel(timer) }
+    }
+    roster.withState { $0.set(origin, to: targets, removing: removed) }
+    let known = Set(replaced.map(\.key))
+    for watched in targets where known.contains(watched.key) {
+      watched.standing.withState { waitForHold(&$0, of: watched, .nothing) }
+    }
+    // One that asks something else starts as one of which nothing is known.
+    let reborn = targets.filter { known.contains($0.key) && !$0.standing.withState { $0.hasFinishedRound } }
+    causes.remove((removed + reborn).map(\.key))
+    causes.settle()
+    store.expect(targets: roster.withState { $0.count })
+    awaitFirstRounds()
+  }
+
+  private func awaitFirstRounds() {
+    let awaited = targets.count { !$0.standing.withState { $0.hasFinishedRound } }
+    let isNews = readiness.withState { readiness in
+      readiness.awaited = awaited
+      defer { readiness.isReached = readiness.isReached || awaited == 0 }
+      return !readiness.isReached && awaited == 0
+    }
+    if isNews { onReady() }
   }
 
   /// A path verdict that waited has lasted for the target's `hold`.

@@ -1,4 +1,5 @@
 internal import ReachAggregator
+internal import ReachConfig
 internal import ReachCore
 internal import ReachIO
 internal import ReachMetrics
@@ -22,31 +23,79 @@ final class WatchedTarget: Sendable {
     var holdTimer: TimerID?
   }
 
-  /// Its place among all targets.
+  /// What it is known by among all targets.
   let key: Int
   let runner: RoundRunner
+  /// The probes as they are configured.
+  let probes: [ConfiguredProbe]
   let series: LoopConfined<TargetSeries>
   let standing: LoopConfined<Standing>
 
   var target: Target { runner.target }
 
-  /// A target of which nothing is known, or that goes on from what the agent's last run left.
+  /// Whether it has to be resolved.
+  var isName: Bool { if case .host = target.kind { true } else { false } }
+
+  /// A target of which nothing is known, or that goes on from what was kept of it.
   init(
-    _ runner: RoundRunner, key: Int, detail: MetricsDetail, restored: RestoredTarget? = nil, on loop: EventLoop
+    _ runner: RoundRunner, _ probes: [ConfiguredProbe], key: Int, detail: MetricsDetail,
+    restored: RestoredTarget? = nil, on loop: EventLoop
   ) {
     self.key = key
     self.runner = runner
-    let now = loop.now()
-    let probes = runner.probes.map { ProbeDescription(name: $0.name, layer: $0.layer) }
-    var series = TargetSeries(target: runner.target, probes: probes, detail: detail, at: now)
+    self.probes = probes
+    var series = TargetSeries(runner, detail: detail, at: loop.now())
     var standing = Standing()
     if let restored {
-      series.restore(restored, at: now)
+      series.restore(restored, at: loop.now())
       standing.judge = TargetJudge(
-        restored, rawChanges: series.rawChanges, at: now, wall: WallClock.nanosecondsSinceEpoch())
+        restored, rawChanges: series.rawChanges, at: loop.now(), wall: WallClock.nanosecondsSinceEpoch())
     }
     self.series = LoopConfined(series, on: loop)
     self.standing = LoopConfined(standing, on: loop)
+  }
+
+  /// A target that has been watched in another way, and goes on as it stood when it asks the same as before.
+  init(
+    _ runner: RoundRunner, _ probes: [ConfiguredProbe], after old: WatchedTarget, detail: MetricsDetail,
+    on loop: EventLoop
+  ) {
+    key = old.key
+    self.runner = runner
+    self.probes = probes
+    let restored = RestoredTarget(old.fullRecord(at: loop.now()), as: runner.target)
+    var series = TargetSeries(runner, detail: detail, at: loop.now())
+    series.restore(restored, at: loop.now())
+    var standing = Standing()
+    if restored.state != nil {
+      standing = old.standing.withState { $0 }
+      standing.holdTimer = nil
+      standing.runs = standing.runs.compactMap { $0.moved(from: old.runner.probes, to: runner.probes) }
+      series.setDamping(rawChanges: standing.judge.rawChanges, isFlapping: standing.judge.isDamped)
+    } else {
+      standing.judge = TargetJudge(
+        restored, rawChanges: series.rawChanges, at: loop.now(), wall: WallClock.nanosecondsSinceEpoch())
+    }
+    self.series = LoopConfined(series, on: loop)
+    self.standing = LoopConfined(standing, on: loop)
+  }
+
+  /// Whether it is watched just as it is configured there, by backends that are loaded.
+  func isCurrent(_ configured: ConfiguredTarget, loaded: Set<String>) -> Bool {
+    target == configured.target && probes == configured.probes
+      && !runner.probes.contains { $0.backend == nil && loaded.contains($0.name) }
+  }
+
+  /// Has its series told in that detail from now on. Histograms begin again.
+  func setDetail(_ detail: MetricsDetail, at now: Instant) {
+    let record = fullRecord(at: now)
+    let (isDamped, rawChanges) = standing.withState { ($0.judge.isDamped, $0.judge.rawChanges) }
+    series.withState { series in
+      var fresh = TargetSeries(runner, detail: detail, at: now)
+      fresh.restore(RestoredTarget(record, as: target), at: now)
+      fresh.setDamping(rawChanges: rawChanges, isFlapping: isDamped)
+      series = fresh
+    }
   }
 
   /// The interface that the target last left by, if it is down, gone or without carrier now.
@@ -67,6 +116,14 @@ final class WatchedTarget: Sendable {
       TargetView(
         target: target, state: standing.judge.state, runs: standing.runs.map { $0.lastRun(among: runner.probes) })
     }
+  }
+}
+
+extension TargetSeries {
+  /// The series of a target that has not been probed.
+  fileprivate init(_ runner: RoundRunner, detail: MetricsDetail, at now: Instant) {
+    let probes = runner.probes.map { ProbeDescription(name: $0.name, layer: $0.layer) }
+    self.init(target: runner.target, probes: probes, detail: detail, at: now)
   }
 }
 

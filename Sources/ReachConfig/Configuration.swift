@@ -15,6 +15,10 @@ public struct Configuration: Hashable, Sendable {
   public var targets: [ConfiguredTarget]
   /// Where the pages are served. Empty when the file says so.
   public var listen: [ListenAddress]
+  /// Whether a request may have the file read again (`web.reload`); nil: those may that come from this host alone.
+  public var isReloadAllowed: Bool?
+  /// Whether the file is read again when it changes (`watch`).
+  public var isWatched: Bool
   /// Names, or globs (glob(7)), of interfaces that count as cellular.
   public var wwanInterfaces: [String]
   /// The addresses that stand for the two halves of the IPv4 space; at least one in each. Nothing is sent to them.

@@ -10,6 +10,11 @@ public struct ConfigurationDocument: Sendable {
   /// The backends to load, in the order of the file; those of every agent when it does not say.
   public let backendNames: [String]
 
+  /// Tells one content of the file from another, within this process.
+  public let contentHash: Int
+  /// Whether the file is empty, as one is that is being written just now.
+  public let isEmpty: Bool
+
   /// Where state is kept; nil when the file does not say, or not rightly.
   public let stateDirectory: String?
 
@@ -31,6 +36,8 @@ public struct ConfigurationDocument: Sendable {
       problems.error(error.message, at: error.position)
     }
     self.file = file
+    contentHash = bytes.hashValue
+    isEmpty = bytes.isEmpty
     self.tree = tree
     self.problems = problems.sorted
     // Read here without a word: `resolve` reads them again and complains.

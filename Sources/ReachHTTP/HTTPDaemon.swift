@@ -5,6 +5,8 @@ internal import ReachIO
 
 /// One daemon of libmicrohttpd and its place on the event loop.
 final class HTTPDaemon: Sendable {
+  /// The address that was asked for.
+  let wanted: ListenAddress
   /// The address it listens on.
   let address: ListenAddress
 
@@ -34,10 +36,11 @@ final class HTTPDaemon: Sendable {
   /// Starts a daemon, which takes the socket over. Throws when the library cannot be started, mostly for want of
   /// descriptors.
   init(
-    on loop: EventLoop, socket: consuming ListenSocket, routes: HTTPRoutes, limits: HTTPLimits,
-    observer: @escaping HTTPServer.Observer
+    on loop: EventLoop, wanted: ListenAddress, socket: consuming ListenSocket, routes: HTTPRoutes,
+    limits: HTTPLimits, observer: @escaping HTTPServer.Observer
   ) throws(SystemError) {
     self.loop = loop
+    self.wanted = wanted
     address = socket.bound
     context = DaemonContext(on: loop, routes: routes, limits: limits, observer: observer, listener: socket.bound)
     let file = socket.file

@@ -37,13 +37,26 @@ public final class HTTPServer: Sendable {
       do {
         let socket = try ListenSocket.open(address)
         started.append(
-          try HTTPDaemon(on: loop, socket: socket, routes: routes, limits: limits, observer: observer))
+          try HTTPDaemon(
+            on: loop, wanted: address, socket: socket, routes: routes, limits: limits, observer: observer))
       } catch {
         for daemon in started { daemon.stop() }
         throw HTTPServerError(address: address, cause: error)
       }
     }
     daemons.withState { $0 += started }
+  }
+
+  /// Listens on exactly these addresses from now on: those that are new are opened first, and those that are left out get
+  /// no more clients, while answers under way on them may take `patience` to end. Throws, and changes nothing, when a
+  /// new one cannot be had.
+  public func change(to addresses: [ListenAddress], patience: Duration = .seconds(5)) throws(HTTPServerError) {
+    let known = daemons.withState { $0 }
+    try listen(on: addresses.filter { address in !known.contains { $0.wanted == address } })
+    let retired = known.filter { !addresses.contains($0.wanted) }
+    guard !retired.isEmpty else { return }
+    daemons.withState { daemons in daemons.removeAll { daemon in retired.contains { $0 === daemon } } }
+    loop.spawn { [loop] in await Self.end(retired, by: loop.now().advanced(by: patience), on: loop) }
   }
 
   /// The addresses that are listened on, with the ports the kernel chose.
@@ -63,11 +76,15 @@ public final class HTTPServer: Sendable {
       defer { daemons = [] }
       return daemons
     }
-    for daemon in stopping { daemon.quiesce() }
-    while stopping.contains(where: \.isBusy), loop.now() < deadline, !Task.isCancelled {
+    await Self.end(stopping, by: deadline, on: loop)
+  }
+
+  private static func end(_ daemons: [HTTPDaemon], by deadline: Instant, on loop: EventLoop) async {
+    for daemon in daemons { daemon.quiesce() }
+    while daemons.contains(where: \.isBusy), loop.now() < deadline, !Task.isCancelled {
       await loop.sleep(until: min(deadline, loop.now().advanced(by: .milliseconds(5))))
     }
-    for daemon in stopping { daemon.stop() }
+    for daemon in daemons { daemon.stop() }
   }
 }
 

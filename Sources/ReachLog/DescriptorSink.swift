@@ -8,14 +8,15 @@ public import ReachIO
 /// for which there is no room is dropped whole and counted. Writing to a regular file is not put off: the kernel knows
 /// no readiness for files.
 public final class DescriptorSink: LogSink {
-  private let format: LogFormat
   private let loop: EventLoop
-  private let path: String?
   private let capacity: Int
   private let state: LoopConfined<State>
 
   private struct State {
     var descriptor: LogDescriptor
+    /// Of the file; nil for an inherited descriptor.
+    var path: String?
+    var format: LogFormat
     /// Lines that wait, from `written` on.
     var pending: [UInt8] = []
     var written = 0
@@ -38,32 +39,18 @@ public final class DescriptorSink: LogSink {
   public init(
     _ output: LogOutput, format: LogFormat, on loop: EventLoop, capacity: Int = 1 << 20
   ) throws(SystemError) {
-    let descriptor: LogDescriptor
-    switch output {
-    case .standardError:
-      path = nil
-      descriptor = LogDescriptor(inherited: 2)
-    case .standardOutput:
-      path = nil
-      descriptor = LogDescriptor(inherited: 1)
-    case .file(let path):
-      self.path = path
-      descriptor = try LogDescriptor(path: path)
-    }
-    self.format = format
     self.loop = loop
     self.capacity = capacity
-    state = LoopConfined(State(descriptor: descriptor), on: loop)
+    state = LoopConfined(
+      State(descriptor: try LogDescriptor(output), path: output.path, format: format), on: loop)
   }
 
   /// A sink on a descriptor that somebody else owns and keeps open. It is left as it is: if it blocks, it goes on doing
   /// so for others.
   public init(inherited number: Int32, format: LogFormat, on loop: EventLoop, capacity: Int = 1 << 20) {
-    path = nil
-    self.format = format
     self.loop = loop
     self.capacity = capacity
-    state = LoopConfined(State(descriptor: LogDescriptor(inherited: number)), on: loop)
+    state = LoopConfined(State(descriptor: LogDescriptor(inherited: number), format: format), on: loop)
   }
 
   /// Lines that were lost: for want of room, or since writing failed. On the event loop.
@@ -74,7 +61,7 @@ public final class DescriptorSink: LogSink {
 
   /// Takes one line, to be written at the end of the turn or when there is room, or drops it.
   public func write(_ record: LogRecord) {
-    let line = format.encode(record)
+    let line = state.withState { $0.format }.encode(record)
     let mustDrain = state.withState { state in
       let isFree = state.watch == nil && state.timer == nil
       if isFree, state.waiting + line.count > min(capacity, Self.pieceSize), !state.isClosed { drain(&state) }
@@ -105,8 +92,40 @@ public final class DescriptorSink: LogSink {
   /// Opens the file anew, after somebody has moved it away. Does nothing for an inherited descriptor. Throws what open(2)
   /// said; the file as it was stays in use then.
   public func reopen() throws(SystemError) {
-    guard let path else { return }
-    let fresh = try LogDescriptor(path: path)
+    guard let path = state.withState({ $0.path }) else { return }
+    go(on: try LogDescriptor(path: path))
+  }
+
+  /// Somewhere else to write to, opened and not yet used.
+  public struct Destination: Sendable {
+    fileprivate let descriptor: LogDescriptor
+    fileprivate let path: String?
+    fileprivate let format: LogFormat
+
+    /// Opens it. Throws what open(2) refused a file with.
+    public init(_ output: LogOutput, format: LogFormat) throws(SystemError) {
+      descriptor = try LogDescriptor(output)
+      path = output.path
+      self.format = format
+    }
+
+    /// Closes it unused.
+    public func close() {
+      var descriptor = descriptor
+      descriptor.close()
+    }
+  }
+
+  /// Writes there from now on. Lines that wait are written there too, as they are.
+  public func move(to destination: Destination) {
+    state.withState { state in
+      state.path = destination.path
+      state.format = destination.format
+    }
+    go(on: destination.descriptor)
+  }
+
+  private func go(on fresh: LogDescriptor) {
     state.withState { state in
       if state.isDrainDue { drain(&state) }
       stopWaiting(&state)

@@ -58,6 +58,15 @@ struct LogDescriptor {
     self.init(number: number, way: isRegular ? .plain : .nonBlocking, isOwned: true)
   }
 
+  /// Where such an output leads. Throws what open(2) refused a file with.
+  init(_ output: LogOutput) throws(SystemError) {
+    switch output {
+    case .standardError: self.init(inherited: 2)
+    case .standardOutput: self.init(inherited: 1)
+    case .file(let path): try self.init(path: path)
+    }
+  }
+
   private init(number: Int32, way: Way, isOwned: Bool) {
     self.number = number
     self.way = way

@@ -14,11 +14,12 @@ extension LogEvent {
     LogEvent(.info, "agent_stopping", "reachd stops", fields: agentFields(version, config, targets))
   }
 
-  /// A configuration was read and holds from now on. `problems` are warnings.
-  public static func configLoaded(file: String, problems: [String] = []) -> LogEvent {
+  /// A configuration was read and holds from now on. `summary` says what that means; `problems` are warnings.
+  public static func configLoaded(file: String, summary: String = "", problems: [String] = []) -> LogEvent {
     LogEvent(
       .info, "config_loaded",
-      "\(file) is in force" + (problems.isEmpty ? "" : ", with \(count(problems.count, "warning"))"),
+      "\(file) is in force" + (summary.isEmpty ? "" : ": \(summary)")
+        + (problems.isEmpty ? "" : ", with \(count(problems.count, "warning"))"),
       fields: [Field("file", .string(file)), Field("problems", .strings(problems))])
   }
 

@@ -9,7 +9,7 @@ public enum LogLevel: String, Hashable, Sendable, CaseIterable, Comparable {
   /// Something the agent was asked for could not be done.
   case error
 
-  private var rank: Int {
+  var rank: Int {
     switch self {
     case .debug: 0
     case .info: 1

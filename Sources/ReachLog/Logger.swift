@@ -1,4 +1,5 @@
 public import ReachIO
+internal import Synchronization
 
 /// Takes records and sees to it that somebody gets them.
 public protocol LogSink: AnyObject, Sendable {
@@ -8,8 +9,7 @@ public protocol LogSink: AnyObject, Sendable {
 
 /// Where the parts of the agent say what happened. Given to them, never global.
 public final class Logger: Sendable {
-  /// Events that matter less are left out.
-  public let level: LogLevel
+  private let threshold: Atomic<Int>
   private let sink: any LogSink
   private let time: @Sendable () -> Int64
 
@@ -17,13 +17,16 @@ public final class Logger: Sendable {
   public init(
     level: LogLevel, sink: any LogSink, time: @escaping @Sendable () -> Int64 = WallClock.nanosecondsSinceEpoch
   ) {
-    self.level = level
+    threshold = Atomic(level.rank)
     self.sink = sink
     self.time = time
   }
 
+  /// Events that matter less than this from now on are left out.
+  public func setLevel(_ level: LogLevel) { threshold.store(level.rank, ordering: .relaxed) }
+
   /// Whether events of this level are kept: asked before an event is made that would cost something.
-  public func isEnabled(_ level: LogLevel) -> Bool { level >= self.level }
+  public func isEnabled(_ level: LogLevel) -> Bool { level.rank >= threshold.load(ordering: .relaxed) }
 
   /// Hands the event on, unless it matters too little.
   public func log(_ event: LogEvent) { log(event, at: time()) }

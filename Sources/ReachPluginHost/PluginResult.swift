@@ -48,3 +48,10 @@ public struct RejectedPlugin: Error, Hashable, Sendable, CustomStringConvertible
   /// For people: the file, or the name, and the reason.
   public var description: String { "\(file ?? name): \(reason)" }
 }
+
+extension PluginResult {
+  /// Whether the same came of looking for the same plugin.
+  public func isSame(as other: PluginResult) -> Bool {
+    name == other.name && plugin?.file == other.plugin?.file && rejection == other.rejection
+  }
+}

@@ -27,6 +27,17 @@ public struct RestoredTarget: Hashable, Sendable {
   }
 }
 
+extension RestoredTarget {
+  /// What holds of a target that is watched already once it is defined anew, as if it were restored: everything when it
+  /// asks the same as before, else only the number of its last status.
+  public init(_ record: TargetRecord, as target: Target) {
+    let isSame = TargetDefinition.text(of: record.target) == TargetDefinition.text(of: target)
+    self.init(
+      sequence: record.state.sequence, state: isSame ? record.state : nil,
+      totals: isSame ? record.totals : TransitionTotals(), counters: isSame ? record.counters : [])
+  }
+}
+
 /// A target's row as it was read: nothing of it is believed yet.
 struct StoredTarget: Hashable, Sendable {
   var name: String
@@ -49,6 +60,8 @@ struct StoredTarget: Hashable, Sendable {
 
 /// A run of the agent.
 struct StoredRun: Hashable, Sendable {
+  /// Tells the runs of one database apart.
+  var id: Int64 = 0
   /// Which start of the machine it belongs to.
   var boot: String
   /// When it was last known to be alive, in nanoseconds since 1970 UTC.
@@ -59,13 +72,14 @@ struct StoredRun: Hashable, Sendable {
 
 extension StoredTarget {
   /// What of the row holds for the target as it is configured now. `now` is the wall clock, `boot` this start of the
-  /// machine.
-  func restored(as target: Target, at now: Int64, boot: String) -> RestoredTarget {
+  /// machine, `run` the run that goes on, if the target is not watched from its start: when the target was given up within
+  /// this same run, nobody knows how long ago.
+  func restored(as target: Target, at now: Int64, boot: String, in run: Int64? = nil) -> RestoredTarget {
     let sequence = UInt64(max(0, sequence))
     guard definition == TargetDefinition.text(of: target) else { return RestoredTarget(sequence: sequence, state: nil) }
     // A wall clock that was set back makes the run seem to lie ahead: it ended just now, then.
     let (age, overflow) = now.subtractingReportingOverflow(lastRun.seenAt)
-    let isRecent = !overflow && age <= RestoredTarget.oldest.nanoseconds
+    let isRecent = !overflow && lastRun.id != run && age <= RestoredTarget.oldest.nanoseconds
     let isExact = lastRun.isEnded || lastRun.boot == boot
     return RestoredTarget(
       sequence: sequence, state: isRecent ? state(under: target.policy.statusRule, at: now) : nil,

@@ -18,6 +18,8 @@ public final class StateStore: Sendable {
 
   private struct State {
     var restored: [String: RestoredTarget] = [:]
+    /// How many changes may wait for the disk.
+    var queue = 0
     var ring: TransitionRing?
     /// The number of the next change that is handed over; everything before `kept` is on the disk.
     var next: UInt64 = 0
@@ -50,9 +52,6 @@ public final class StateStore: Sendable {
     report: @escaping Report
   ) {
     self.loop = loop
-    var settings = settings
-    // One cable may change every target at once.
-    settings.queue = max(settings.queue, targets.count.multipliedReportingOverflow(by: 2).partialValue)
     self.settings = settings
     self.report = report
     let news = NewsPost()
@@ -71,6 +70,7 @@ public final class StateStore: Sendable {
     if thread == nil { state.ring = TransitionRing(capacity: settings.inMemory) }
     self.thread = thread
     self.state = LoopConfined(state, on: loop)
+    expect(targets: targets.count)
     news.open { [weak self] message in loop.spawn { self?.receive(message) } }
   }
 
@@ -112,14 +112,14 @@ public final class StateStore: Sendable {
     } else if isNews {
       report(
         StateProblem(
-          "\(settings.queue) changes wait for the disk of state_dir: further ones are not kept",
+          "\(state.withState { $0.queue }) changes wait for the disk of state_dir: further ones are not kept",
           remedy: "look at the disk; reachd_state_lost_total counts what is lost"))
     }
   }
 
   /// The number of the next change, or none where there is no room for it, and whether that is news.
   private func admit(_ state: inout State) -> (number: UInt64?, isNews: Bool) {
-    guard !state.isClosed, state.next &- state.kept < UInt64(max(1, settings.queue)) else {
+    guard !state.isClosed, state.next &- state.kept < UInt64(max(1, state.queue)) else {
       defer { state.hasDropped = true }
       state.lost &+= 1
       return (nil, !state.hasDropped && !state.isClosed)
@@ -170,6 +170,35 @@ public final class StateStore: Sendable {
     }
     state.firstWaiting += 1
     return first.body
+  }
+
+  // MARK: Targets
+
+  /// Takes targets in that are watched from now on, and returns what is known of them, by name: nothing when the disk does
+  /// not answer in time. Call it from a task on the loop.
+  public func adopt(_ targets: [Target]) async -> [String: RestoredTarget] {
+    guard let thread, !targets.isEmpty else { return [:] }
+    let known = LoopConfined<[String: RestoredTarget]>([:], on: loop)
+    _ = await loop.wait(until: loop.now().advanced(by: settings.answerPatience)) { wait in
+      let adoption = StorageAdoption(targets: targets) { [loop] restored in
+        loop.spawn {
+          known.withState { $0 = restored }
+          wait.finish(.ready([]))
+        }
+      }
+      thread.hand { $0.adoptions.append(adoption) }
+    }
+    return known.withState { $0 }
+  }
+
+  /// Says which targets are watched no more. What is kept of them stays until it is trimmed.
+  public func release(_ names: [String]) {
+    if !names.isEmpty { thread?.hand { $0.released += names } }
+  }
+
+  /// Makes room for the changes of that many targets at once: one cable may change all of them.
+  public func expect(targets count: Int) {
+    state.withState { $0.queue = max(settings.queue, count.multipliedReportingOverflow(by: 2).partialValue) }
   }
 
   // MARK: News

@@ -28,5 +28,30 @@ public final class TestFolder: Sendable {
   }
 }
 
+extension TestFolder {
+  /// Gives a file another name, in one step. Throws what rename(2) failed with.
+  public func rename(_ name: String, to other: String) throws(SystemError) {
+    guard unsafe Glibc.rename(path + "/" + name, path + "/" + other) == 0 else { throw SystemError.current("rename") }
+  }
+
+  /// Makes a symbolic link that leads to `destination`. Throws what symlink(2) failed with.
+  public func link(_ name: String, to destination: String) throws(SystemError) {
+    guard unsafe symlink(destination, path + "/" + name) == 0 else { throw SystemError.current("symlink") }
+  }
+
+  /// Makes a folder in it. Throws what mkdir(2) failed with.
+  public func makeFolder(_ name: String) throws(SystemError) {
+    guard unsafe mkdir(path + "/" + name, 0o755) == 0 else { throw SystemError.current("mkdir") }
+  }
+
+  /// Takes a file away. Throws what unlink(2) failed with.
+  public func remove(_ name: String) throws(SystemError) {
+    guard unsafe unlink(path + "/" + name) == 0 else { throw SystemError.current("unlink") }
+  }
+
+  /// Whether there is a file of that name.
+  public func contains(_ name: String) -> Bool { unsafe access(path + "/" + name, F_OK) == 0 }
+}
+
 /// The text of a file. Throws what open(2) or pread(2) failed with.
 public func textOfFile(_ path: String) throws(SystemError) -> String { try readFile(path) }

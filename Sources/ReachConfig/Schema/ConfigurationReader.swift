@@ -5,7 +5,7 @@ internal import ReachProbe
 struct ConfigurationReader {
   private static let keys =
     ["backends", "plugin_path", "defaults", "targets", "web", "wwan_interfaces", "default_path", "log", "state_dir"]
-    + ["metrics"] + Unsupported.keys
+    + ["metrics", "watch"] + Unsupported.keys
 
   let problems: ProblemList
 
@@ -25,12 +25,16 @@ struct ConfigurationReader {
       problems: problems, defaults: defaults, labelLimit: metrics.maxLabels,
       probes: ProbesReader(problems: problems, backends: byName, areListed: fields?["backends"] != nil))
     if let fields { Unsupported.read(fields, problems: problems) }
+    let web = service.web(fields?["web"])
+    let watch = fields?["watch"].flatMap { ValueReader(problems: problems).boolean($0, "watch") }
     return Configuration(
       backends: backends.map { ConfiguredBackend(name: $0.name, timeout: $0.timeout, options: $0.shared) },
       pluginPath: fields?["plugin_path"].flatMap { ValueReader(problems: problems).texts($0, "plugin_path") },
       defaults: defaults,
       targets: isFile ? targets.read(fields?["targets"], in: root?.position ?? .start) : [],
-      listen: service.listen(fields?["web"]),
+      listen: web.listen,
+      isReloadAllowed: web.isReloadAllowed,
+      isWatched: watch ?? false,
       wwanInterfaces: service.wwanInterfaces(fields?["wwan_interfaces"]),
       defaultPath: service.defaultPath(fields?["default_path"]),
       log: service.log(fields?["log"]),

@@ -7,10 +7,10 @@ struct ServiceReader {
 
   init(problems: ProblemList) { self.problems = problems }
 
-  /// The addresses of `web.listen`.
-  func listen(_ node: YAMLNode?) -> [ListenAddress] {
+  /// The settings of `web`: the addresses of `listen`, and `reload`.
+  func web(_ node: YAMLNode?) -> (listen: [ListenAddress], isReloadAllowed: Bool?) {
     let standard = [ListenAddress.tcp(address: IPAddress(ipv4: 0x7f00_0001), port: 10120)]
-    guard let node else { return standard }
+    guard let node else { return (standard, nil) }
     let fields = Fields(node, in: "web", known: ["listen", "config", "reload"], problems: problems)
     if let node = fields["config"], reader.text(node, "config") != nil {
       // Not a warning: who asks for TLS or a password must not get pages without them.
@@ -18,10 +18,12 @@ struct ServiceReader {
         "'config' is not supported yet: pages would be served without TLS and without a password; remove it",
         at: fields.position(of: "config"))
     }
-    if let node = fields["reload"], reader.boolean(node, "reload") != nil {
-      Unsupported.warn("reload", fields, problems)
-    }
-    guard let node = fields["listen"], let nodes = reader.list(node, "listen") else { return standard }
+    let isReloadAllowed = fields["reload"].flatMap { reader.boolean($0, "reload") }
+    return (fields["listen"].flatMap(listen) ?? standard, isReloadAllowed)
+  }
+
+  private func listen(_ node: YAMLNode) -> [ListenAddress]? {
+    guard let nodes = reader.list(node, "listen") else { return nil }
     var listen: [ListenAddress] = []
     for node in nodes {
       let address = reader.value(node, "listen") { text throws(ValueError) in try ListenAddress(parsing: text) }

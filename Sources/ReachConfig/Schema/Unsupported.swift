@@ -1,11 +1,10 @@
 /// Keys whose feature this version does not have yet: their shape is checked, so that a file stays right, and they
 /// are otherwise ignored.
 enum Unsupported {
-  static let keys = ["watch", "targets_from", "modules", "probe_allow"]
+  static let keys = ["targets_from", "modules", "probe_allow"]
 
   static func read(_ fields: Fields, problems: ProblemList) {
     let reader = ValueReader(problems: problems)
-    if let node = fields["watch"], reader.boolean(node, "watch") != nil { warn("watch", fields, problems) }
     if let node = fields["modules"] {
       if node.kind == .mapping || node.isEmpty {
         warn("modules", fields, problems)

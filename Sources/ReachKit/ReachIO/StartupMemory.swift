@@ -13,8 +13,11 @@ public enum StartupMemory {
       guard let start = unsafe UnsafeMutableRawPointer(bitPattern: range.lowerBound) else { continue }
       _ = unsafe madvise(start, range.count, MADV_DONTNEED)
     }
-    _ = malloc_trim(0)
+    trim()
   }
+
+  /// Gives back the heap's free blocks (malloc_trim(3)), after something large has been let go.
+  public static func trim() { _ = malloc_trim(0) }
 
   /// The private mappings of files that may be executed and not written (proc_pid_maps(5)), whose pages are therefore
   /// those of the file. Lines that cannot be understood are passed over.

@@ -48,13 +48,19 @@ public final class ProbeHost: Sendable {
   public let links: LinkMonitor
   /// For requests to the kernel's routing tables.
   public let netlink: NetlinkSession
-  /// The addresses that stand for the two halves of the IPv4 space, for default targets. Nothing is sent to them.
-  public let defaultPath: [IPAddress]
+  /// The addresses that stand for the two halves of the IPv4 space, for default targets. Nothing is sent to them. A change
+  /// holds for rounds that begin later. On the event loop.
+  public var defaultPath: [IPAddress] {
+    get { standing.withState { $0 } }
+    set { standing.withState { $0 = newValue } }
+  }
   /// The sockets that probes may open beside the one that each round is entitled to at a time: a backend that wants to
   /// try several things side by side takes them from here, and does with fewer when there are none.
   public let connections: SocketAllowance
   /// The sockets that are kept open from one round to the next, such as those to name servers.
   public let keptSockets: SocketAllowance
+
+  private let standing: LoopConfined<[IPAddress]>
 
   /// A host. Without allowances nothing but the kernel bounds how many sockets are open.
   public init(
@@ -64,7 +70,7 @@ public final class ProbeHost: Sendable {
     self.loop = loop
     self.links = links
     self.netlink = netlink
-    self.defaultPath = defaultPath
+    standing = LoopConfined(defaultPath, on: loop)
     self.connections = connections ?? SocketAllowance(on: loop)
     self.keptSockets = keptSockets ?? SocketAllowance(on: loop)
   }

@@ -25,7 +25,8 @@ public final class SocketAllowance: Sendable {
 
   private struct State {
     var free: Int
-    var holders: [Holder] = []
+    var holders: [Int: Holder] = [:]
+    var lastHolder = 0
     /// The places of the holders that wait, in order.
     var waiting: [Int] = []
     var isTelling = false
@@ -67,18 +68,30 @@ public final class SocketAllowance: Sendable {
 
   // MARK: Holders
 
-  /// Makes a holder known. Returns the number it is known by, for as long as the process lives.
+  /// Makes a holder known. Returns the number it is known by, which is never given again.
   public func add(_ holder: Holder) -> Int {
     state.withState { state in
-      state.holders.append(holder)
-      return state.holders.count - 1
+      state.lastHolder += 1
+      state.holders[state.lastHolder] = holder
+      return state.lastHolder
     }
   }
+
+  /// Forgets a holder, which has closed all it had.
+  public func remove(_ number: Int) {
+    state.withState { state in
+      state.holders[number] = nil
+      state.waiting.removeAll { $0 == number }
+    }
+  }
+
+  /// How many holders there are.
+  public var holderCount: Int { state.withState { $0.holders.count } }
 
   /// Has all holders but that one close what they do not need. Returns whether there are free ones then.
   public func reclaim(for number: Int) -> Bool {
     let others = state.withState { state in
-      state.holders.indices.filter { $0 != number }.map { state.holders[$0] }
+      state.holders.filter { $0.key != number }.sorted { $0.key < $1.key }.map(\.value)
     }
     for holder in others {
       holder.closeIdle()
@@ -101,7 +114,7 @@ public final class SocketAllowance: Sendable {
     let waiting = state.withState { state in
       defer { state.waiting = [] }
       state.isTelling = false
-      return state.waiting.compactMap { state.holders.indices.contains($0) ? state.holders[$0] : nil }
+      return state.waiting.compactMap { state.holders[$0] }
     }
     for holder in waiting { holder.becameFree() }
   }

@@ -37,7 +37,8 @@ extension StoredTarget {
       flags: row.number(4), reason: row.text(5) ?? "", interface: row.text(6) ?? "", medium: row.text(7) ?? "",
       gateway: row.text(8) ?? "", source: row.text(9) ?? "", address: row.text(10) ?? "", since: row.number(11),
       totals: totals, counters: row.text(16) ?? "",
-      lastRun: StoredRun(boot: row.text(17) ?? "", seenAt: row.number(18) ?? 0, isEnded: row.number(19) != nil))
+      lastRun: StoredRun(
+        id: row.number(20) ?? 0, boot: row.text(17) ?? "", seenAt: row.number(18) ?? 0, isEnded: row.number(19) != nil))
   }
 }
 

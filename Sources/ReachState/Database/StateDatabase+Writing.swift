@@ -3,13 +3,22 @@ internal import ReachCore
 extension StateDatabase {
   /// Begins a run of the agent and notes of each target that it is watched from now on. What was kept at a clean stop
   /// has been read by now and is let go, so that nobody takes it for true after an unclean one.
-  func beginRun(watching names: [String], boot: String, at wall: Int64) throws(DatabaseError) {
+  func beginRun(watching names: Set<String>, boot: String, at wall: Int64) throws(DatabaseError) {
     try database.transaction { () throws(DatabaseError) in
       run = try statements["INSERT INTO runs(boot, started_at, seen_at) VALUES(?, ?, ?) RETURNING id"].runForNumber(
         [.text(boot), .number(wall), .number(wall)])
-      let watch = try statements["UPDATE targets SET run = ?, counters = '' WHERE name = ?"]
-      for name in names { try watch.run(.number(run), .text(name)) }
+      try note(names)
     }
+  }
+
+  /// Notes of targets that they are watched from now on in the run that is.
+  func watch(_ names: Set<String>) throws(DatabaseError) {
+    try database.transaction { () throws(DatabaseError) in try note(names) }
+  }
+
+  private func note(_ names: Set<String>) throws(DatabaseError) {
+    let watch = try statements["UPDATE targets SET run = ?, counters = '' WHERE name = ?"]
+    for name in names { try watch.run(.number(run), .text(name)) }
   }
 
   /// Keeps all of these changes, or throws and keeps none of them.

@@ -100,7 +100,7 @@ enum Schema {
   static let targets = """
     SELECT t.name, t.definition, t.sequence, t.status, t.flags, t.reason, t.interface, t.medium, t.gateway, t.source,
       t.address, t.since, t.to_unknown, t.to_not_reachable, t.to_wwan, t.to_wifi, t.counters,
-      r.boot, r.seen_at, r.ended_at
+      r.boot, r.seen_at, r.ended_at, r.id
     FROM targets t JOIN runs r ON r.id = t.run
     """
 

@@ -34,7 +34,7 @@ final class StorageStart: Sendable {
     do throws(SystemError) {
       thread = try StorageThread()
       start = try StorageStart(targets)
-      try StorageThread.begin { [thread, start] in
+      try WorkerThread.begin { [thread, start] in
         start.run(folder, settings, thread, tell)
       }
     } catch {

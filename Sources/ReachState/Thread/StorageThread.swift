@@ -1,5 +1,3 @@
-internal import CSQLite
-internal import Glibc
 internal import ReachCore
 internal import ReachIO
 internal import Synchronization
@@ -21,18 +19,6 @@ final class StorageThread: Sendable {
 
   /// A thread that has not begun. Throws what eventfd(2) failed with.
   init() throws(SystemError) { call = try WakeUpCall() }
-
-  /// Begins the thread, which ends with `body` and takes no signal. Throws what pthread_create(3) failed with.
-  static func begin(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-    var thread = pthread_t()
-    let start = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
-    let code = unsafe pthread_create(&thread, nil, runThread, start)
-    guard code == 0 else {
-      unsafe Unmanaged<ThreadBody>.fromOpaque(start).release()
-      throw SystemError("pthread_create", FaultCode(errno: code))
-    }
-    pthread_detach(thread)
-  }
 
   /// Hands work over. From any thread; never waits for the disk.
   func hand(_ body: (inout StorageWork) -> Void) {
@@ -62,6 +48,10 @@ struct StorageWork {
   var firstNumber: UInt64 = 0
   /// Targets as they stand, after something was lost.
   var refresh: [TargetRecord] = []
+  /// Targets that are to be watched from now on, with who wants to know what is known of them.
+  var adoptions: [StorageAdoption] = []
+  /// The names of targets that are watched no more.
+  var released: [String] = []
   /// Questions, in their order.
   var questions: [StorageQuestion] = []
   /// Set when it is time to end.
@@ -76,24 +66,17 @@ struct StorageQuestion: Sendable {
   let answer: @Sendable ([Transition]) -> Void
 }
 
+/// Asks what is known of targets that are to be watched from now on.
+struct StorageAdoption: Sendable {
+  let targets: [Target]
+  /// Called on the storage thread.
+  let answer: @Sendable ([String: RestoredTarget]) -> Void
+}
+
 /// The end of the thread.
 struct StorageEnd: Sendable {
   /// The targets as they stand at a clean stop; nil where there is none.
   let records: [TargetRecord]?
   /// Called on the storage thread when all that could be kept is.
   let done: @Sendable () -> Void
-}
-
-private final class ThreadBody: Sendable {
-  let body: @Sendable () -> Void
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-}
-
-private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let argument = unsafe argument else { return nil }
-  var all = sigset_t()
-  unsafe sigfillset(&all)
-  _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
-  unsafe Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().body()
-  return nil
 }

@@ -14,7 +14,8 @@ enum StorageNews: Sendable {
 /// What the storage thread does. Made, used and ended on that thread.
 final class StorageWorker {
   private let folder: StateFolder
-  private let names: [String]
+  /// The targets that are watched.
+  private var names: Set<String>
   private let settings: StateSettings
   private let thread: StorageThread
   private let tell: @Sendable (StorageNews) -> Void
@@ -50,7 +51,7 @@ final class StorageWorker {
     tell: @escaping @Sendable (StorageNews) -> Void
   ) {
     self.folder = folder
-    self.names = names
+    self.names = Set(names)
     self.settings = settings
     self.thread = thread
     self.tell = tell
@@ -84,7 +85,7 @@ final class StorageWorker {
 
   private func load(_ targets: [Target]) throws(DatabaseError) -> [String: RestoredTarget] {
     let database = try StateDatabase(folder)
-    let rows = try database.targets(Set(names))
+    let rows = try database.targets(names)
     let wall = WallClock.nanosecondsSinceEpoch()
     try begin(database, at: wall)
     var restored: [String: RestoredTarget] = [:]
@@ -112,6 +113,8 @@ final class StorageWorker {
       pending += work.changes
       if !work.refresh.isEmpty { refresh = work.refresh }
       if !isFailing || retryAt <= clock.now() || work.end != nil { keepPending() }
+      names.subtract(work.released)
+      for adoption in work.adoptions { adopt(adoption) }
       for question in work.questions { answer(question) }
       if let end = work.end { return finish(end) }
       if !isFailing { doPeriodicWork() }
@@ -179,6 +182,24 @@ final class StorageWorker {
       if let kept = try database?.newest(question.limit - found.count, of: question.target) { found += kept }
     }
     question.answer(found)
+  }
+
+  /// Takes targets in that are watched from now on. What waits has been kept before, as far as the disk let it.
+  private func adopt(_ adoption: StorageAdoption) {
+    var restored: [String: RestoredTarget] = [:]
+    let added = Set(adoption.targets.map(\.name))
+    attempt { () throws(DatabaseError) in
+      guard let database else { return }
+      let rows = try database.targets(added)
+      let wall = WallClock.nanosecondsSinceEpoch()
+      for target in adoption.targets {
+        guard let row = rows[target.name] else { continue }
+        restored[target.name] = row.restored(as: target, at: wall, boot: boot, in: database.run)
+      }
+      try database.watch(added)
+    }
+    names.formUnion(added)
+    adoption.answer(restored)
   }
 
   // MARK: Trouble

@@ -10,7 +10,8 @@ import Synchronization
 final class RunningAgent: Sendable {
   let process: ChildProcess
   let client: HTTPClient
-  private let folder: TestFolder
+  /// Where its configuration is.
+  let folder: TestFolder
   private let loop: EventLoop
   private let readLog = Mutex(ReadLog())
 
@@ -19,13 +20,14 @@ final class RunningAgent: Sendable {
   /// its own, such as `prlimit --nofile=64`.
   static func start(
     _ configuration: String, port: UInt16 = 0, options: [String] = [], program: String = Reachd.program,
-    launcher: [String] = [], under runner: [String] = [], on loop: EventLoop
+    launcher: [String] = [], under runner: [String] = [], overridesFormat: Bool = true, on loop: EventLoop
   ) async throws -> RunningAgent {
     let folder = try TestFolder()
     let file = try folder.write(configuration, to: "reachd.yaml")
     let listen = launcher.isEmpty ? ["--listen", "127.0.0.1:\(port)"] : []
     let process = try ChildProcess(
-      launcher + runner + [program, "run", "--config", file, "--log-format", "json"] + listen + options, on: loop)
+      launcher + runner + [program, "run", "--config", file] + (overridesFormat ? ["--log-format", "json"] : [])
+        + listen + options, on: loop)
     let chosen = try await eventually(
       "the agent's start", on: loop, state: { process.failure("").description },
       {
@@ -42,6 +44,17 @@ final class RunningAgent: Sendable {
     self.client = client
     self.folder = folder
     self.loop = loop
+  }
+
+  // MARK: Configuration
+
+  /// Its configuration file.
+  var file: String { folder.path + "/reachd.yaml" }
+
+  /// Writes another configuration and has it read again by a request. Returns the answer.
+  func reload(_ configuration: String) async throws -> HTTPAnswer {
+    try folder.write(configuration, to: "reachd.yaml")
+    return try await client.get("/-/reload", method: "POST")
   }
 
   // MARK: Log
