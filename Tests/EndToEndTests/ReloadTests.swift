@@ -299,6 +299,26 @@ struct ReloadTests {
     }
   }
 
+  @Test("the service manager is told of the start, of life, of each reload and its end, and of the stop")
+  func serviceManager() async throws {
+    try await withEventLoop { loop in
+      let folder = try TestFolder()
+      let manager = try NotifySocket(in: folder, on: loop)
+      let good = Self.configuration(["name: here, address: 127.0.0.1"])
+      let agent = try await RunningAgent.start(
+        good, under: ["/usr/bin/env", "NOTIFY_SOCKET=" + manager.path, "WATCHDOG_USEC=100000"], on: loop)
+      _ = try await eventually("signs of life", on: loop) {
+        manager.messages.count { $0 == "WATCHDOG=1" } > 2 ? true : nil
+      }
+      #expect(try await agent.reload(good).status == 200)
+      #expect(try await agent.reload("who: 1\n").status == 500)
+      #expect(try await agent.stop() == 0)
+      let words = manager.messages.filter { $0 != "WATCHDOG=1" }.map { $0.prefix { $0 != "\n" } }
+      #expect(words == ["READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1", "STOPPING=1"])
+      #expect(manager.messages.contains { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") })
+    }
+  }
+
   // MARK: Resources
 
   @Test("a hundred reloads leave descriptors, threads and memory where they were")

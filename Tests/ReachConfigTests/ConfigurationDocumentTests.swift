@@ -67,8 +67,6 @@ import Testing
   @Test("keys whose feature is not there yet are warned of, each where it stands")
   func unsupported() throws {
     let text = """
-      web: { reload: true }
-      watch: true
       targets_from: [ { file: "targets.d/*.json" }, { http: "http://sd.example/targets", refresh: 1m }, { srv: _db._tcp.example } ]
       modules: { tcp_connect: { backend: tcp } }
       probe_allow: [ 192.0.2.0/24, "*.example.com" ]
@@ -78,11 +76,22 @@ import Testing
     #expect(result.configuration != nil)
     #expect(
       result.problems.map(\.description) == [
-        "reachd.yaml:1:8: warning: 'reload' is not supported yet and ignored; remove it",
-        "reachd.yaml:2:1: warning: 'watch' is not supported yet and ignored; remove it",
-        "reachd.yaml:3:1: warning: 'targets_from' is not supported yet and ignored; remove it",
-        "reachd.yaml:4:1: warning: 'modules' is not supported yet and ignored; remove it",
-        "reachd.yaml:5:1: warning: 'probe_allow' is not supported yet and ignored; remove it",
+        "reachd.yaml:1:1: warning: 'targets_from' is not supported yet and ignored; remove it",
+        "reachd.yaml:2:1: warning: 'modules' is not supported yet and ignored; remove it",
+        "reachd.yaml:3:1: warning: 'probe_allow' is not supported yet and ignored; remove it",
+      ])
+  }
+
+  @Test("who may have the file read again, and whether its changes are followed, is read and shown")
+  func reloading() throws {
+    let plain = try #require(ConfigurationFiles.resolve("targets: [default]\n").configuration)
+    #expect(plain.isReloadAllowed == nil && !plain.isWatched)
+    let said = try #require(
+      ConfigurationFiles.resolve("web: { reload: false }\nwatch: true\ntargets: [default]\n").configuration)
+    #expect(said.isReloadAllowed == false && said.isWatched)
+    #expect(
+      ConfigurationFiles.resolve("web: { reload: 1 }\nwatch: maybe\n").problems.map(\.severity) == [
+        .warning, .error, .error,
       ])
   }
 

@@ -129,6 +129,7 @@ import Testing
               - tcp
 
         """)
-    #expect(text.hasPrefix("web:\n  listen: [\"127.0.0.1:10120\"]\nlog: { level: info, output: stderr }\n"))
+    #expect(
+      text.hasPrefix("web:\n  listen: [\"127.0.0.1:10120\"]\nwatch: false\nlog: { level: info, output: stderr }\n"))
   }
 }
