@@ -41,6 +41,8 @@ let package = Package(
     system("CCares", "libcares", apt: "libc-ares-dev"),
     system("CIDN2", "libidn2", apt: "libidn2-dev"),
     system("CZlib", "zlib", apt: "zlib1g-dev"),
+    system("CGnuTLS", "gnutls", apt: "libgnutls28-dev"),
+    system("CCrypt", "libcrypt", apt: "libcrypt-dev"),
     system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
     .target(name: "CReachBuild", cSettings: [.define("REACHD_REVISION", to: "\"\(revision)\"")]),
     module("ReachConfig", ["CYAML", "CIDN2"]),
@@ -50,7 +52,7 @@ let package = Package(
     module("ReachMetrics"),
     module("ReachLog"),
     module("ReachState", ["CSQLite"]),
-    module("ReachHTTP", ["CMicroHTTPD", "CZlib"]),
+    module("ReachHTTP", ["CMicroHTTPD", "CZlib", "CGnuTLS", "CCrypt"]),
     module("ReachDiscovery"),
     module("ReachBlackbox", ["ReachConfig"]),
     module(

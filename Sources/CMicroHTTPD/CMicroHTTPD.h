@@ -11,14 +11,19 @@
 // Called when the first line of a request has come; what it returns becomes the request's own pointer.
 typedef void *(*CMicroHTTPD_BeginCallback)(void *context, const char *uri, struct MHD_Connection *connection);
 
+// What the library must be told to start without a certificate. Never called: each session is given its own as it begins.
+static inline int CMicroHTTPD_no_certificate(void) { return -1; }
+
 // Starts a daemon that does nothing by itself: no thread, and all descriptors in an epoll of its own. The listening
-// socket becomes the daemon's. Returns NULL when it cannot be started.
+// socket becomes the daemon's. With `is_secure` its connections speak TLS, once `connected` has given their sessions a
+// certificate. Returns NULL when it cannot be started.
 static inline struct MHD_Daemon *CMicroHTTPD_start(
-    int listen_socket, size_t memory_limit, unsigned int connection_limit, unsigned int address_limit,
+    int listen_socket, int is_secure, size_t memory_limit, unsigned int connection_limit, unsigned int address_limit,
     unsigned int idle_seconds, MHD_AccessHandlerCallback handler, CMicroHTTPD_BeginCallback begun,
     MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connected, void *context) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context, MHD_OPTION_LISTEN_SOCKET, listen_socket,
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (is_secure ? MHD_USE_TLS : 0), 0, NULL, NULL, handler, context,
+      MHD_OPTION_HTTPS_CERT_CALLBACK, CMicroHTTPD_no_certificate, MHD_OPTION_LISTEN_SOCKET, listen_socket,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_limit, MHD_OPTION_CONNECTION_LIMIT, connection_limit,
       MHD_OPTION_PER_IP_CONNECTION_LIMIT, address_limit, MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds,
       MHD_OPTION_URI_LOG_CALLBACK, begun, context, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
@@ -68,6 +73,13 @@ static inline enum MHD_Result CMicroHTTPD_result(int is_good) { return is_good ?
 static inline int CMicroHTTPD_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info == NULL ? -1 : info->connect_fd;
+}
+
+// The session of a connection that speaks TLS (gnutls_session_t), or NULL.
+static inline void *CMicroHTTPD_session(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+  return info == NULL ? NULL : info->tls_session;
 }
 
 // Whether a notice about a connection says that it begins.

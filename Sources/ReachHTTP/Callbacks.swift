@@ -4,12 +4,14 @@ internal import ReachCore
 // What libmicrohttpd calls. All of it happens inside of MHD_run or MHD_stop_daemon, on the event loop; nothing here may
 // trap on what a client sends.
 
-/// A request on its way in: its head, what has arrived of its body, and, where the answer comes later, that.
+/// A request on its way in: its head, what has arrived of its body, and what is waited for.
 final class IncomingRequest {
   var request: HTTPRequest
-  /// The route's path, while the answer is waited for.
+  /// Who asks, until their password has been looked at.
+  var credentials: BasicCredentials?
+  /// The path to count an answer for that is waited for.
   var promisedPath: String?
-  var response: HTTPResponse?
+  var outcome: DaemonContext.Outcome?
   init(_ head: HTTPRequest) { request = head }
 }
 
@@ -30,9 +32,15 @@ func answerRequest(
       method: unsafe text(method), path: path(of: unsafe text(url)),
       query: unsafe fields(CMicroHTTPD_each_argument, connection),
       headers: unsafe fields(CMicroHTTPD_each_header, connection), listener: context.listener)
-    unsafe slot.pointee = Unmanaged.passRetained(IncomingRequest(head)).toOpaque()
+    let incoming = IncomingRequest(head)
+    unsafe slot.pointee = Unmanaged.passRetained(incoming).toOpaque()
     if let refusal = head.framingRefusal(version: unsafe text(version)) {
       return unsafe answer(connection, context, head, HTTPRoutes.otherPath, refusal)
+    }
+    switch context.gate.admit(head) {
+    case .admitted: break
+    case .refused(let response): return unsafe answer(connection, context, head, HTTPRoutes.otherPath, response)
+    case .asked(let credentials): incoming.credentials = credentials
     }
     if let length = head.header("content-length"),
       UInt64(length).map({ $0 > UInt64(max(0, context.limits.bodyBytes)) }) ?? true
@@ -43,11 +51,11 @@ func answerRequest(
   }
   let incoming = unsafe Unmanaged<IncomingRequest>.fromOpaque(kept).takeUnretainedValue()
   if let path = incoming.promisedPath {
-    // Taken up again: the answer is there. Should it not be, the connection is of no more use.
-    guard let response = incoming.response else { return no }
+    // Taken up again: it is known what becomes of it. Should it not be, the connection is of no more use.
+    guard let outcome = incoming.outcome else { return no }
     incoming.promisedPath = nil
-    incoming.response = nil
-    return unsafe answer(connection, context, incoming.request, path, response)
+    incoming.outcome = nil
+    return unsafe proceed(connection, context, incoming, path, outcome)
   }
   let count = unsafe size.pointee
   if count > 0 {
@@ -57,16 +65,48 @@ func answerRequest(
     unsafe size.pointee = 0
     return yes
   }
+  guard let credentials = incoming.credentials else { return unsafe route(connection, context, incoming) }
+  incoming.credentials = nil
+  let look = { (reply: HTTPReply) in
+    context.gate.look(credentials) { refusal in
+      if let refusal { reply.send(refusal) } else { reply.admit() }
+    }
+  }
+  return unsafe promise(connection, context, incoming, HTTPRoutes.otherPath, look)
+}
+
+/// Answers a request, or has it answered later, by its route.
+private func route(
+  _ connection: OpaquePointer, _ context: DaemonContext, _ incoming: IncomingRequest
+) -> MHD_Result {
   let request = incoming.request
   let (path, action) = context.routes.route(request)
   switch action {
   case .now(let handler): return unsafe answer(connection, context, request, path, handler(request))
   case .later(let handler):
-    if let response = unsafe context.promise({ handler(request, $0) }, incoming, connection) {
-      return unsafe answer(connection, context, request, path, response)
-    }
-    incoming.promisedPath = path
-    return yes
+    return unsafe promise(connection, context, incoming, path) { handler(request, $0) }
+  }
+}
+
+/// Has `handler` see to what becomes of a request, now or later.
+private func promise(
+  _ connection: OpaquePointer, _ context: DaemonContext, _ incoming: IncomingRequest, _ path: String,
+  _ handler: (HTTPReply) -> Void
+) -> MHD_Result {
+  if let outcome = unsafe context.promise(handler, incoming, connection) {
+    return unsafe proceed(connection, context, incoming, path, outcome)
+  }
+  incoming.promisedPath = path
+  return CMicroHTTPD_result(1)
+}
+
+private func proceed(
+  _ connection: OpaquePointer, _ context: DaemonContext, _ incoming: IncomingRequest, _ path: String,
+  _ outcome: DaemonContext.Outcome
+) -> MHD_Result {
+  switch outcome {
+  case .answer(let response): unsafe answer(connection, context, incoming.request, path, response)
+  case .admitted: unsafe route(connection, context, incoming)
   }
 }
 
@@ -101,11 +141,11 @@ func noteConnection(
 ) {
   guard let cls = unsafe cls, let connection = unsafe connection else { return }
   let context = unsafe Unmanaged<DaemonContext>.fromOpaque(cls).takeUnretainedValue()
-  let key = UInt(bitPattern: connection)
   if CMicroHTTPD_is_start(code) != 0 {
-    context.connectionBegan(key, socket: unsafe CMicroHTTPD_socket(connection))
+    unsafe context.connectionBegan(
+      connection, socket: CMicroHTTPD_socket(connection), session: OpaquePointer(CMicroHTTPD_session(connection)))
   } else {
-    context.connectionEnded(key)
+    context.connectionEnded(UInt(bitPattern: connection))
   }
 }
 
@@ -123,7 +163,9 @@ private func answer(
   }
   guard let made = unsafe made else { return CMicroHTTPD_result(0) }
   unsafe MHD_add_response_header(made, "Content-Type", response.contentType)
-  for field in response.headers { unsafe MHD_add_response_header(made, field.name, field.value) }
+  for field in response.headers + context.gate.headers {
+    unsafe MHD_add_response_header(made, field.name, field.value)
+  }
   context.observer(path, response.status)
   context.answerBegan(key)
   return unsafe CMicroHTTPD_answer(connection, UInt32(clamping: response.status), made)

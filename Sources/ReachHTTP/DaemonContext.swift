@@ -10,6 +10,10 @@ final class DaemonContext: Sendable {
   let limits: HTTPLimits
   let observer: HTTPServer.Observer
   let listener: ListenAddress
+  let gate: HTTPGate
+  /// nil where connections do not speak TLS.
+  let handshakes: TLSHandshakes?
+  private let runner: LibraryRunner
   private let state: LoopConfined<State>
 
   /// A request that waits for its answer. Its connection is suspended, so the library does not end it.
@@ -25,13 +29,21 @@ final class DaemonContext: Sendable {
     var ended = 0
     var promises: [UInt64: Promise] = [:]
     var nextPromise: UInt64 = 0
-    /// The promise whose handler is being called, and the answer, if that came at once.
-    var current: (number: UInt64, response: HTTPResponse?)?
-    /// Lets the library do what can be done.
-    var run: (@Sendable () -> Void)?
+    /// The promise whose handler is being called, and what came of it, if that came at once.
+    var current: (number: UInt64, outcome: Outcome?)?
     var began = 0
     var timer: TimerID?
     var isStopped = false
+    /// Whether nothing may be promised any more.
+    var isEnding = false
+  }
+
+  /// What a request that waits comes to.
+  enum Outcome {
+    /// This is its answer.
+    case answer(HTTPResponse)
+    /// It may be asked.
+    case admitted
   }
 
   /// What the kernel may hold of an answer that is not read: enough to keep a path of 100 ms busy, and a bound on what
@@ -39,10 +51,14 @@ final class DaemonContext: Sendable {
   private static let sendBuffer: Int32 = 128 * 1024
 
   init(
-    on loop: EventLoop, routes: HTTPRoutes, limits: HTTPLimits, observer: @escaping HTTPServer.Observer,
-    listener: ListenAddress
+    on loop: EventLoop, routes: HTTPRoutes, limits: HTTPLimits, gate: HTTPGate,
+    observer: @escaping HTTPServer.Observer, listener: ListenAddress
   ) {
+    let runner = LibraryRunner(on: loop)
     self.loop = loop
+    self.runner = runner
+    self.gate = gate
+    handshakes = gate.isSecure ? TLSHandshakes(on: loop) { runner.runSoon() } : nil
     self.routes = routes
     self.limits = limits
     self.observer = observer
@@ -59,7 +75,16 @@ final class DaemonContext: Sendable {
   /// How many connections have begun or come to their end.
   var totalConnections: Int { state.withState { $0.began &+ $0.ended } }
 
-  func connectionBegan(_ key: UInt, socket: Int32) {
+  /// A connection has begun; `session` is its TLS, if it speaks that.
+  func connectionBegan(_ connection: OpaquePointer, socket: Int32, session: OpaquePointer?) {
+    let key = UInt(bitPattern: connection)
+    if let session = unsafe session {
+      let isGood = gate.withCredentials { credentials in
+        guard let credentials, let handshakes else { return false }
+        return unsafe handshakes.began(connection, session: session, socket: socket, credentials)
+      }
+      if !isGood { shut(socket) }
+    }
     if case .unix = listener {} else { limitSendBuffer(of: socket) }
     let idle = state.withState { state in
       state.began &+= 1
@@ -69,6 +94,7 @@ final class DaemonContext: Sendable {
   }
 
   func connectionEnded(_ key: UInt) {
+    handshakes?.ended(key)
     state.withState { state in
       state.table.ended(key)
       state.ended &+= 1
@@ -96,21 +122,24 @@ final class DaemonContext: Sendable {
   // MARK: Late answers
 
   /// Says how the library is made to run.
-  func onResume(_ run: @escaping @Sendable () -> Void) { state.withState { $0.run = run } }
+  func onResume(_ run: @escaping @Sendable () -> Void) { runner.onRun(run) }
 
-  /// Has `handler` answer: returns what it answers at once, or suspends the connection until it does.
+  /// Has `handler` see to what becomes of a request: returns what that is at once, or suspends the connection until it
+  /// is known.
   func promise(
     _ handler: (HTTPReply) -> Void, _ incoming: IncomingRequest, _ connection: OpaquePointer
-  ) -> HTTPResponse? {
-    let number = state.withState { state in
+  ) -> Outcome? {
+    let number: UInt64? = state.withState { state in
+      guard !state.isEnding else { return nil }
       state.nextPromise &+= 1
       state.current = (state.nextPromise, nil)
       return state.nextPromise
     }
+    guard let number else { return .answer(Self.ending) }
     handler(HTTPReply(number: number, context: self))
     return state.withState { state in
       defer { state.current = nil }
-      if let response = state.current?.response { return response }
+      if let outcome = state.current?.outcome { return outcome }
       unsafe MHD_suspend_connection(connection)
       state.promises[number] = unsafe Promise(
         connection: connection, incoming: incoming, due: loop.now().advanced(by: limits.reply))
@@ -119,23 +148,34 @@ final class DaemonContext: Sendable {
     }
   }
 
-  func answer(_ number: UInt64, _ response: HTTPResponse) {
+  /// Says what becomes of a request that waits.
+  func settle(_ number: UInt64, _ outcome: Outcome) {
     state.withState { state in
       if state.current?.number == number {
-        if state.current?.response == nil { state.current?.response = response }
+        if state.current?.outcome == nil { state.current?.outcome = outcome }
       } else if let promise = state.promises.removeValue(forKey: number) {
-        promise.incoming.response = response
+        promise.incoming.outcome = outcome
         unsafe MHD_resume_connection(promise.connection)
         // Nothing about the library's epoll descriptor tells of that.
-        if let run = state.run { loop.schedule(at: loop.now(), run) }
+        runner.runSoon()
       }
     }
   }
 
-  /// Answers for those who have not by then. Before the library ends, every connection must have been taken up again.
-  func breakPromises(dueBy now: Instant, _ response: HTTPResponse) {
+  /// Answers for everybody who waits, and lets nobody wait from now on: before the library ends, no connection may be
+  /// suspended.
+  func end() {
+    state.withState { $0.isEnding = true }
+    breakPromises(dueBy: .distantFuture, Self.ending)
+    handshakes?.stop()
+  }
+
+  private static var ending: HTTPResponse { .text("reachd stops\n", status: 503) }
+
+  /// Answers for those who have not by then.
+  private func breakPromises(dueBy now: Instant, _ response: HTTPResponse) {
     let overdue = state.withState { state in state.promises.filter { $0.value.due <= now }.map(\.key) }
-    for number in overdue { answer(number, response) }
+    for number in overdue { settle(number, .answer(response)) }
   }
 
   // MARK: Slow clients

@@ -37,18 +37,19 @@ final class HTTPDaemon: Sendable {
   /// descriptors.
   init(
     on loop: EventLoop, wanted: ListenAddress, socket: consuming ListenSocket, routes: HTTPRoutes,
-    limits: HTTPLimits, observer: @escaping HTTPServer.Observer
+    limits: HTTPLimits, gate: HTTPGate, observer: @escaping HTTPServer.Observer
   ) throws(SystemError) {
     self.loop = loop
     self.wanted = wanted
     address = socket.bound
-    context = DaemonContext(on: loop, routes: routes, limits: limits, observer: observer, listener: socket.bound)
+    context = DaemonContext(
+      on: loop, routes: routes, limits: limits, gate: gate, observer: observer, listener: socket.bound)
     let file = socket.file
     let number = socket.release()
     let idle = UInt32(clamping: (max(0, limits.idle.nanoseconds) + 999_999_999) / 1_000_000_000)
     let handle = unsafe CMicroHTTPD_start(
-      number, limits.headerBytes, limits.connections, limits.connectionsPerAddress, idle, answerRequest, noteRequest,
-      forgetRequest, noteConnection, Unmanaged.passUnretained(context).toOpaque())
+      number, context.handshakes == nil ? 0 : 1, limits.headerBytes, limits.connections, limits.connectionsPerAddress,
+      idle, answerRequest, noteRequest, forgetRequest, noteConnection, Unmanaged.passUnretained(context).toOpaque())
     guard let handle = unsafe handle else {
       let failure = SystemError.current("MHD_start_daemon")
       _ = Glibc.close(number)
@@ -108,6 +109,24 @@ final class HTTPDaemon: Sendable {
     }
   }
 
+  // MARK: Succession
+
+  /// The listening socket once more, for another daemon, while this one goes on. Throws what fcntl(2) failed with.
+  func shareSocket() throws(SystemError) -> ListenSocket {
+    let listener = state.withState { $0.listener }
+    let number = try retryingInterrupts("fcntl") { fcntl(listener, F_DUPFD_CLOEXEC, 0) }
+    return ListenSocket(sharing: Descriptor(owning: number), bound: address)
+  }
+
+  /// Becomes the one to remove the file of a Unix socket.
+  func takeFile(of other: HTTPDaemon) {
+    let file = other.state.withState { state in
+      defer { state.file = nil }
+      return state.file
+    }
+    state.withState { $0.file = file }
+  }
+
   // MARK: Without a descriptor for a client
 
   /// Whether a client waits to be accepted.
@@ -164,7 +183,7 @@ final class HTTPDaemon: Sendable {
       return unsafe state.handle
     }
     guard let handle = unsafe handle else { return }
-    context.breakPromises(dueBy: .distantFuture, .text("reachd stops\n", status: 503))
+    context.end()
     unsafe CMicroHTTPD_run(handle)
     unsafe MHD_stop_daemon(handle)
     context.stopSweeping()

@@ -7,5 +7,8 @@ public struct HTTPReply: Sendable {
   let context: DaemonContext
 
   /// Answers. The first answer counts; one that comes too late is dropped. On the event loop.
-  public func send(_ response: HTTPResponse) { context.answer(number, response) }
+  public func send(_ response: HTTPResponse) { context.settle(number, .answer(response)) }
+
+  /// Lets a request be asked, whose admission was waited for.
+  func admit() { context.settle(number, .admitted) }
 }

@@ -15,6 +15,7 @@ public final class HTTPServer: Sendable {
   private let routes: HTTPRoutes
   private let limits: HTTPLimits
   private let observer: Observer
+  private let gate: HTTPGate
   private let daemons: LoopConfined<[HTTPDaemon]>
 
   /// A server that listens to nobody yet.
@@ -26,6 +27,7 @@ public final class HTTPServer: Sendable {
     self.routes = routes
     self.limits = limits
     self.observer = observer
+    gate = HTTPGate(on: loop)
     daemons = LoopConfined([], on: loop)
   }
 
@@ -38,7 +40,7 @@ public final class HTTPServer: Sendable {
         let socket = try ListenSocket.open(address)
         started.append(
           try HTTPDaemon(
-            on: loop, wanted: address, socket: socket, routes: routes, limits: limits, observer: observer))
+            on: loop, wanted: address, socket: socket, routes: routes, limits: limits, gate: gate, observer: observer))
       } catch {
         for daemon in started { daemon.stop() }
         throw HTTPServerError(address: address, cause: error)
@@ -57,6 +59,50 @@ public final class HTTPServer: Sendable {
     guard !retired.isEmpty else { return }
     daemons.withState { daemons in daemons.removeAll { daemon in retired.contains { $0 === daemon } } }
     loop.spawn { [loop] in await Self.end(retired, by: loop.now().advanced(by: patience), on: loop) }
+  }
+
+  /// Puts a policy in force: for requests at once, for certificates with the next connection. Files are read anew, so that
+  /// a certificate which has been replaced is taken by applying the same policy again. Returns what about it may not be as
+  /// it is meant.
+  ///
+  /// Throws why its certificate cannot be used; what was in force before then stays so. When TLS begins or ends, answers
+  /// under way have two seconds to end, and every connection is closed. On the event loop, or before it runs.
+  @discardableResult
+  public func apply(_ policy: HTTPPolicy) throws(TLSProblem) -> [TLSProblem] {
+    let before = gate.rules
+    let warnings = try gate.apply(policy)
+    guard gate.isSecure != before.isSecure else { return warnings }
+    do throws(SystemError) {
+      try exchangeDaemons()
+    } catch {
+      gate.rules = before
+      throw TLSProblem(.other, "TLS cannot be turned on or off now (\(error)); restart reachd")
+    }
+    return warnings
+  }
+
+  /// Whether connections speak TLS.
+  public var isSecure: Bool { gate.isSecure }
+
+  /// Has new daemons take the sockets over, since the library's speak TLS from their start or never.
+  private func exchangeDaemons() throws(SystemError) {
+    let old = daemons.withState { $0 }
+    var started: [HTTPDaemon] = []
+    do throws(SystemError) {
+      for daemon in old {
+        started.append(
+          try HTTPDaemon(
+            on: loop, wanted: daemon.wanted, socket: try daemon.shareSocket(), routes: routes, limits: limits,
+            gate: gate, observer: observer))
+      }
+    } catch {
+      for daemon in started { daemon.stop() }
+      throw error
+    }
+    for (daemon, successor) in zip(old, started) { successor.takeFile(of: daemon) }
+    daemons.withState { $0 = started }
+    guard !old.isEmpty else { return }
+    loop.spawn { [loop] in await Self.end(old, by: loop.now().advanced(by: .seconds(2)), on: loop) }
   }
 
   /// The addresses that are listened on, with the ports the kernel chose.

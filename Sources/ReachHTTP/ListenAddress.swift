@@ -32,11 +32,16 @@ public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Where a browser on this host finds it; nil for a Unix socket.
-  public var url: String? {
-    switch self {
+  public var url: String? { url(isSecure: false) }
+
+  /// Where a browser on this host finds it, with TLS or without; nil for a Unix socket.
+  public func url(isSecure: Bool) -> String? {
+    let scheme = isSecure ? "https" : "http"
+    return switch self {
     case .address(let address, let port):
-      address.isUnspecified ? "http://localhost:\(port)/" : "http://\(ListenAddress.address(address, port: port))/"
-    case .anyAddress(let port): "http://localhost:\(port)/"
+      address.isUnspecified
+        ? "\(scheme)://localhost:\(port)/" : "\(scheme)://\(ListenAddress.address(address, port: port))/"
+    case .anyAddress(let port): "\(scheme)://localhost:\(port)/"
     case .unix, .descriptor: nil
     }
   }

@@ -16,6 +16,11 @@ struct ListenSocket: ~Copyable {
     self.file = file
   }
 
+  /// A socket that listens already, at that address.
+  init(sharing descriptor: consuming Descriptor, bound: ListenAddress) {
+    self.init(descriptor, bound: bound)
+  }
+
   /// Gives the socket up to the library.
   consuming func release() -> Int32 { descriptor.release() }
 

@@ -70,20 +70,31 @@ enum Curl {
   /// Runs curl on a path of a server of the tests' own; returns what it is told to report (`--write-out` in curl(1)).
   static func run(
     _ options: [String], _ path: String, reporting report: String, on address: ListenAddress = HTTPServerTests.loopback,
-    routes: HTTPRoutes = HTTPServerTests.routes(size: 30_000),
+    routes: HTTPRoutes = HTTPServerTests.routes(size: 30_000), policy: HTTPPolicy = HTTPPolicy(),
     whileServing check: @escaping @Sendable () -> Void = {}
   ) async throws -> String {
     try await withEventLoop { loop in
-      let server = try HTTPServerTests.start(loop, routes: routes, on: [address])
+      let server = try HTTPServerTests.start(loop, routes: routes, on: [address], policy: policy)
       check()
-      let base = server.addresses[0].url ?? "http://localhost/"
-      let output = options.contains("--output") ? [] : ["--output", "/dev/null"]
-      let curl = try ChildProcess(
-        ["curl", "--silent", "--max-time", "20", "--write-out", "%{stderr}" + report] + output + options
-          + [base + path.dropFirst()], on: loop)
-      _ = try await curl.exitStatus()
+      let result = try await run(options, path, reporting: report, of: server, on: loop)
       await server.stop(by: loop.now())
-      return curl.errors
+      return result
     }
+  }
+
+  /// Runs curl on a path of a server that there is. The name in the address is always localhost.
+  static func run(
+    _ options: [String], _ path: String, reporting report: String, of server: HTTPServer, on loop: EventLoop,
+    scheme: String? = nil
+  ) async throws -> String {
+    var base = "\(scheme ?? (server.isSecure ? "https" : "http"))://localhost/"
+    if case .address(_, let port) = server.addresses[0] { base = base.dropLast() + ":\(port)/" }
+    let family = options.contains("--unix-socket") ? [] : ["--ipv4"]
+    let output = options.contains("--output") ? [] : ["--output", "/dev/null"]
+    let curl = try ChildProcess(
+      ["curl", "--silent", "--max-time", "20", "--write-out", "%{stderr}" + report] + family + output + options
+        + [base + path.dropFirst()], on: loop)
+    _ = try await curl.exitStatus()
+    return curl.errors
   }
 }

@@ -61,9 +61,10 @@ final class Answers: Sendable {
 
   static func start(
     _ loop: EventLoop, routes: HTTPRoutes = routes(), limits: HTTPLimits = HTTPLimits(),
-    on addresses: [ListenAddress] = [loopback], answers: Answers = Answers()
+    on addresses: [ListenAddress] = [loopback], answers: Answers = Answers(), policy: HTTPPolicy = HTTPPolicy()
   ) throws -> HTTPServer {
     let server = HTTPServer(on: loop, routes: routes, limits: limits) { answers.add($0, $1) }
+    try server.apply(policy)
     try server.listen(on: addresses)
     return server
   }

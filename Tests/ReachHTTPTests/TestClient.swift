@@ -160,6 +160,12 @@ struct TestClient: ~Copyable {
   }
 }
 
+/// Keeps a client's connection open for as long as it lives.
+final class HeldClient {
+  private let client: TestClient
+  init(_ client: consuming TestClient) { self.client = client }
+}
+
 extension [UInt8] {
   func ends(with text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
 }

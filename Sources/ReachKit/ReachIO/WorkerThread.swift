@@ -15,6 +15,9 @@ public enum WorkerThread {
     }
     pthread_detach(thread)
   }
+
+  /// Lets every other thread go before the calling one (setpriority(2), which on Linux concerns this thread alone).
+  public static func yieldToOthers() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19) }
 }
 
 extension EventLoop {
