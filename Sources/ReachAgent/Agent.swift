@@ -37,6 +37,7 @@ public final class Agent: Sendable {
   let scheduler: Scheduler
   let host: ProbeHost
   let server: HTTPServer
+  let web: WebAccess
   let reloader: Reloader
   let service: ServiceManager
   /// Whether the listening sockets are the service manager's, and not the configuration's to change.
@@ -116,6 +117,8 @@ public final class Agent: Sendable {
     server = HTTPServer(on: loop, routes: endpoint.routes, limits: Self.limits(within: budget)) { [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }
     }
+    web = WebAccess(server, watch: files, on: loop, log: log)
+    try web.apply(preparation.web)
     do {
       try server.listen(on: addresses)
     } catch {
@@ -179,7 +182,7 @@ public final class Agent: Sendable {
     if let trouble = tightness {
       log.log(.selfCheck(check: trouble.check, problem: trouble.problem, remedy: trouble.remedy))
     }
-    let places = server.addresses.map { $0.url ?? $0.description }
+    let places = server.addresses.map { $0.url(isSecure: server.isSecure) ?? $0.description }
     if !places.isEmpty { started.message += "; open " + places.joined(separator: " or ") }
     log.log(started)
   }

@@ -13,6 +13,8 @@ public struct Preparation: Sendable {
   public let configuration: Configuration?
   /// Every problem, in the order of the file.
   public let problems: [ConfigurationProblem]
+  /// What the file of `web.config` comes to; nil when none is named, or it has not been read.
+  let web: WebPolicy?
 
   /// Tells one content of the file from another.
   let contentHash: Int
@@ -51,6 +53,23 @@ public struct Preparation: Sendable {
     self.plugins = plugins
     configuration = result.configuration
     problems = result.problems
+    web = nil
+  }
+
+  private init(_ preparation: Preparation, _ web: WebPolicy) {
+    file = preparation.file
+    contentHash = preparation.contentHash
+    isEmpty = preparation.isEmpty
+    plugins = preparation.plugins
+    configuration = web.policy == nil ? nil : preparation.configuration
+    problems = preparation.problems + web.problems
+    self.web = web
+  }
+
+  /// The same with the file of `web.config` read, which only who serves can do: it names a key.
+  public func readingWebConfig() -> Preparation {
+    guard let file = configuration?.webConfig else { return self }
+    return Preparation(self, WebPolicy(readingFile: file))
   }
 
   /// Why each backend that is named is not there.

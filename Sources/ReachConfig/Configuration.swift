@@ -19,6 +19,8 @@ public struct Configuration: Hashable, Sendable {
   public var isReloadAllowed: Bool?
   /// Whether the file is read again when it changes (`watch`).
   public var isWatched: Bool
+  /// The file that says who may ask, and how: see `WebConfiguration`; nil: everybody, without TLS.
+  public var webConfig: String?
   /// Names, or globs (glob(7)), of interfaces that count as cellular.
   public var wwanInterfaces: [String]
   /// The addresses that stand for the two halves of the IPv4 space; at least one in each. Nothing is sent to them.

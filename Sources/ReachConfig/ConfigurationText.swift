@@ -50,6 +50,7 @@ public struct ConfigurationText {
   private func writeService(_ yaml: inout YAMLWriter) {
     yaml.line("web:")
     yaml.entry("listen", YAMLWriter.list(configuration.listen.map { YAMLWriter.scalar("\($0)") }), level: 1)
+    if let file = configuration.webConfig { yaml.entry("config", YAMLWriter.scalar(file), level: 1) }
     if let isAllowed = configuration.isReloadAllowed { yaml.entry("reload", "\(isAllowed)", level: 1) }
     yaml.entry("watch", "\(configuration.isWatched)")
     let log = configuration.log

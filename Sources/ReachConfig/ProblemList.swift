@@ -8,7 +8,8 @@ final class ProblemList {
   /// Whether no more problems are taken.
   var isFull: Bool { found.count >= Self.limit }
 
-  private let file: String
+  /// The file as the user named it.
+  let file: String
   private var isCut = false
   private var found: Set<ConfigurationProblem> = []
 

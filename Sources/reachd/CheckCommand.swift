@@ -6,7 +6,7 @@ enum CheckCommand {
   static func run(_ arguments: Arguments, _ console: Console) -> Int32 {
     let file = arguments.last("--config") ?? Preparation.defaultFile
     do throws(ConfigurationFileError) {
-      let preparation = try Preparation.load(file: file)
+      let preparation = try Preparation.load(file: file).readingWebConfig()
       for problem in preparation.problems { console.error("\(problem)\n") }
       for rejection in preparation.rejections { console.error("\(file): warning: plugin \(rejection)\n") }
       guard let configuration = preparation.configuration else { return 1 }

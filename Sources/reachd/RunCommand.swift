@@ -19,7 +19,7 @@ enum RunCommand {
   /// The agent, ready to run; nil when it cannot be, which has then been said. What was read of the file ends here.
   private static func agent(_ file: String, _ overrides: AgentOverrides, _ console: Console) -> Agent? {
     do {
-      let preparation = try Preparation.load(file: file)
+      let preparation = try Preparation.load(file: file).readingWebConfig()
       if preparation.configuration != nil { return try Agent(preparation, overrides) }
       for problem in preparation.problems { console.error("\(problem)\n") }
     } catch let error as ConfigurationFileError {

@@ -129,5 +129,5 @@ struct EndpointTests {
   }
 }
 
-private let areClientsThere =
+let areClientsThere =
   TestRequirements.areAllRequired || ["curl", "promtool"].allSatisfy { (unsafe access("/usr/bin/" + $0, X_OK)) == 0 }

@@ -115,8 +115,15 @@ final class Prometheus: Sendable {
 
   /// Starts it, in a network namespace where its port is free, and waits until it is ready.
   static func start(enabling features: [String] = [], on loop: EventLoop) async throws -> Prometheus {
-    let folder = try TestFolder()
     let configuration = replacing("15s", by: "250ms", in: try textOfFile(delivered + "/prometheus.yml"))
+    return try await start(configuration, enabling: features, on: loop)
+  }
+
+  /// Starts it on a configuration of the test's own.
+  static func start(
+    _ configuration: String, enabling features: [String] = [], on loop: EventLoop
+  ) async throws -> Prometheus {
+    let folder = try TestFolder()
     try folder.write(try textOfFile(delivered + "/reachd.rules.yml"), to: "reachd.rules.yml")
     let file = try folder.write(configuration, to: "prometheus.yml")
     let process = try ChildProcess(

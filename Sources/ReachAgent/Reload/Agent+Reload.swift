@@ -30,7 +30,7 @@ extension Agent: ReloadOwner {
     let (file, overrides, plugins) = (file, overrides, inForce.withState { $0.plugins })
     return {
       do throws(ConfigurationFileError) {
-        let preparation = try Preparation.load(file: file, keeping: plugins)
+        let preparation = try Preparation.load(file: file, keeping: plugins).readingWebConfig()
         let effective = preparation.configuration.map { overrides.applied(to: $0) }
         return .success(Reloader.Reading(preparation: preparation, text: effective?.kept(preparation.plugins) ?? nil))
       } catch {
@@ -76,10 +76,13 @@ extension Agent: ReloadOwner {
       of: board.roster.withState { $0 }, .declared, to: configuration.targets, with: &pool)
     let effective = overrides.applied(to: configuration)
     let destination = try logDestination(effective.log)
+    let access = web.current
     do {
+      try web.apply(reading.preparation.web)
       if !listensByActivation { try server.change(to: effective.listen.map(ReachHTTP.ListenAddress.init)) }
     } catch {
       destination?.close()
+      try? web.apply(access)
       throw AgentError("\(error)")
     }
     let restored = await store.adopt(change.plan.added.map(\.target))

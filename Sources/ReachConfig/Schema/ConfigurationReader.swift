@@ -35,6 +35,7 @@ struct ConfigurationReader {
       listen: web.listen,
       isReloadAllowed: web.isReloadAllowed,
       isWatched: watch ?? false,
+      webConfig: service.webConfig(fields?["web"]),
       wwanInterfaces: service.wwanInterfaces(fields?["wwan_interfaces"]),
       defaultPath: service.defaultPath(fields?["default_path"]),
       log: service.log(fields?["log"]),

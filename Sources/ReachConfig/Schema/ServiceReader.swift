@@ -12,12 +12,6 @@ struct ServiceReader {
     let standard = [ListenAddress.tcp(address: IPAddress(ipv4: 0x7f00_0001), port: 10120)]
     guard let node else { return (standard, nil) }
     let fields = Fields(node, in: "web", known: ["listen", "config", "reload"], problems: problems)
-    if let node = fields["config"], reader.text(node, "config") != nil {
-      // Not a warning: who asks for TLS or a password must not get pages without them.
-      problems.error(
-        "'config' is not supported yet: pages would be served without TLS and without a password; remove it",
-        at: fields.position(of: "config"))
-    }
     let isReloadAllowed = fields["reload"].flatMap { reader.boolean($0, "reload") }
     return (fields["listen"].flatMap(listen) ?? standard, isReloadAllowed)
   }
@@ -34,6 +28,16 @@ struct ServiceReader {
       listen.append(address)
     }
     return listen
+  }
+
+  /// The file of `web.config`; a relative path begins in the folder of the configuration.
+  func webConfig(_ node: YAMLNode?) -> String? {
+    // `listen` has said what is wrong with the other keys.
+    let quiet = ProblemList(file: problems.file)
+    guard let node, let path = Fields(node, in: "web", known: [], problems: quiet)["config"] else { return nil }
+    guard let text = reader.text(path, "config") else { return nil }
+    guard !text.isEmpty else { return reader.refuse(path, "config", "is empty; write a path, or remove the key") }
+    return text.hasPrefix("/") ? text : folder(of: problems.file) + text
   }
 
   /// The settings of `log`.
