@@ -114,7 +114,7 @@ final class TargetBoard: Sendable {
     let wall = WallClock.nanosecondsSinceEpoch()
     let target = watched.target
     let verdict = Judge.verdict(on: report.findings, of: target)
-    watched.series.withState { $0.record(report) }
+    watched.series.withState { $0.record(report, wall: wall) }
     noteTroubles(in: report, of: watched)
     if log.isEnabled(.debug) {
       for run in report.runs { log.log(.probeFinished(target: target, run: run)) }

@@ -59,7 +59,7 @@ struct ExpositionFormatTests {
   }
 
   @Test(
-    "Prometheus scrapes OpenMetrics: it knows units and infos",
+    "Prometheus scrapes OpenMetrics: it knows units and infos, and keeps exemplars",
     .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"),
     .enabled(if: Prometheus.isAvailable, "needs Debian's package prometheus"))
   func openMetrics() async throws {
@@ -67,7 +67,7 @@ struct ExpositionFormatTests {
       let port = try TestPort(.open)
       let agent = try await RunningAgent.start(Self.configuration(port: port.number), port: 10120, on: loop)
       try await agent.awaitReady()
-      let prometheus = try await Prometheus.start(on: loop)
+      let prometheus = try await Prometheus.start(enabling: ["exemplar-storage"], on: loop)
       let unit = try await prometheus.awaitData("/api/v1/metadata?metric=reachability_probe_duration_seconds") {
         $0["reachability_probe_duration_seconds"]?[0]?["unit"]?.text
       }
@@ -76,6 +76,7 @@ struct ExpositionFormatTests {
         $0["reachability_path"]?[0]?["type"]?.text
       }
       #expect(type == "info")
+      try await Self.checkExemplars(of: "reachability_probe_duration_seconds_bucket", in: prometheus)
       _ = try await prometheus.awaitResult(
         of: "rate(reachability_probe_runs_total{target=\"open\",outcome=\"success\",probe=\"tcp\"}[5s])"
       ) { ($0["value"]?[1]?.text.flatMap(Double.init) ?? 0) > 0 }
@@ -92,7 +93,7 @@ struct ExpositionFormatTests {
       let port = try TestPort(.open)
       let agent = try await RunningAgent.start(Self.configuration(port: port.number), port: 10120, on: loop)
       try await agent.awaitReady()
-      let prometheus = try await Prometheus.start(enabling: ["native-histograms"], on: loop)
+      let prometheus = try await Prometheus.start(enabling: ["native-histograms", "exemplar-storage"], on: loop)
       // Without a bucket in its name it is a native one.
       let quantile = try await prometheus.awaitResult(
         of: "histogram_quantile(0.5, rate(reachability_probe_duration_seconds{target=\"open\"}[5s]))"
@@ -102,12 +103,29 @@ struct ExpositionFormatTests {
       _ = try await prometheus.awaitResult(of: "histogram_count(reachd_schedule_lag_seconds)") {
         ($0["value"]?[1]?.text.flatMap(Double.init) ?? 0) > 0
       }
+      try await Self.checkExemplars(of: "reachability_probe_duration_seconds", in: prometheus)
       let up = try await prometheus.awaitResult(of: "reachability_status{target=\"open\",status=\"ReachableViaWiFi\"}")
       {
         $0["value"]?[1]?.text == "1"
       }
       #expect(up["metric"]?["note"] == .string("a \"b\" \\ é"))
       withExtendedLifetime(port) {}
+    }
+  }
+
+  /// Waits until Prometheus has the exemplars of the connections to both ports: where to, how long, when, and why not.
+  private static func checkExemplars(of name: String, in prometheus: Prometheus) async throws {
+    for (target, reason) in [("open", nil), ("closed", "tcp_refused")] {
+      let query = percentEncoded("\(name){target=\"\(target)\",probe=\"tcp\"}")
+      let exemplar = try await prometheus.awaitData("/api/v1/query_exemplars?query=" + query) {
+        $0.elements.flatMap { $0["exemplars"]?.elements ?? [] }.first
+      }
+      #expect(exemplar["labels"]?["address"] == .string("127.0.0.1"))
+      #expect(exemplar["labels"]?["reason"]?.text == reason)
+      let seconds = try #require(exemplar["value"]?.text.flatMap(Double.init))
+      #expect(seconds > 0 && seconds < 1)
+      let age = Double(WallClock.nanosecondsSinceEpoch()) / 1e9 - (exemplar["timestamp"]?.number ?? 0)
+      #expect(age >= 0 && age < 120)
     }
   }
 }
