@@ -33,7 +33,9 @@ let plugins = ["LinkProbe", "RouteProbe", "DNSProbe", "TCPProbe"]
 let package = Package(
   name: "reachd",
   products: [.executable(name: "reachd", targets: ["reachd"])]
-    + plugins.map { .library(name: $0, type: .dynamic, targets: [$0, "\($0)EntryPoint"]) },
+    + plugins.map { .library(name: $0, type: .dynamic, targets: [$0, "\($0)EntryPoint"]) }
+    // For the benchmarks, which are a package of their own.
+    + [.library(name: "ReachMetrics", targets: ["ReachMetrics"])],
   dependencies: [.package(path: "Sources/ReachKit")],
   targets: [
     system("CYAML", "yaml-0.1", apt: "libyaml-dev"),

@@ -11,7 +11,7 @@ let package = Package(
       name: "ReachBenchmarks",
       dependencies: [
         "CReachBenchmarks", .product(name: "ReachKit", package: "ReachKit"),
-        .product(name: "TCPProbe", package: "reachd"),
+        .product(name: "TCPProbe", package: "reachd"), .product(name: "ReachMetrics", package: "reachd"),
       ],
       swiftSettings: [
         .strictMemorySafety(),

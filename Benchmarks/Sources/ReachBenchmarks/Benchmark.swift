@@ -9,7 +9,7 @@ struct Benchmark: Sendable {
   /// Measures and prints its rows.
   let run: @Sendable () throws -> Void
 
-  static let all: [Benchmark] = [.tcpProbe, .timers, .eventLoop, .detection]
+  static let all: [Benchmark] = [.tcpProbe, .timers, .eventLoop, .detection, .scrape]
 }
 
 /// Runs the benchmarks of these names, or all of them, and says what went wrong.
