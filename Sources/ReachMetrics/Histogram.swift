@@ -30,7 +30,10 @@ public struct Histogram: Sendable {
     counts[bucket] &+= 1
     total = total &+ UInt64(nanoseconds)
     native?.record(nanoseconds)
-    if let subject { keep(Exemplar(nanoseconds: nanoseconds, subject: subject), in: UInt8(truncatingIfNeeded: bucket)) }
+    if let subject {
+      keep(
+        Exemplar(nanoseconds: nanoseconds, subject: subject), in: UInt8(truncatingIfNeeded: bucket))
+    }
   }
 
   private mutating func keep(_ exemplar: Exemplar, in bucket: UInt8) {
@@ -53,10 +56,14 @@ public struct Histogram: Sendable {
 
   func count(in bucket: Int) -> UInt32 { counts[bucket] }
 
-  func exemplar(in bucket: Int) -> Exemplar? { exemplars.first { Int($0.bucket) == bucket }?.exemplar }
+  func exemplar(in bucket: Int) -> Exemplar? {
+    exemplars.first { Int($0.bucket) == bucket }?.exemplar
+  }
 
   /// Writes its series with these labels. For protocol buffers it keeps a native histogram from now on.
-  mutating func write(_ family: Family, _ labels: PaddedBytes, _ more: StaticBytes, to writer: inout SeriesWriter) {
+  mutating func write(
+    _ family: Family, _ labels: PaddedBytes, _ more: StaticBytes, to writer: inout SeriesWriter
+  ) {
     if writer.format == .protobuf { keepNative() }
     writer.series(family, self, labels, more)
   }
@@ -75,25 +82,25 @@ public struct Histogram: Sendable {
     self.native = native
   }
 
-  /// Appends the fields of io.prometheus.client.Histogram.
+  /// Appends the fields of io.prometheus.client.Histogram. Of the exemplars it has the newest: those of a native histogram
+  /// are one series, to which nothing older can be added.
   func encode(to message: inout ByteWriter) {
     message.append(field: 1, integer: count)
     message.append(field: 2, seconds: sum)
+    let newest = exemplars.max { $0.exemplar.subject.at < $1.exemplar.subject.at }
     var cumulative: UInt64 = 0
-    for (bucket, bound) in layout.bounds.enumerated() {
+    for bucket in 0..<counts.count {
       cumulative += UInt64(counts[bucket])
-      encode(bucket, cumulative, Double(bound) / 1e9, to: &message)
+      message.append(field: 3) { field in
+        field.append(field: 1, integer: cumulative)
+        let bounds = layout.bounds
+        field.append(
+          field: 2, double: bucket < bounds.count ? Double(bounds[bucket]) / 1e9 : .infinity)
+        guard let newest, Int(newest.bucket) == bucket else { return }
+        field.append(field: 3) { newest.exemplar.encode(to: &$0) }
+      }
     }
-    encode(counts.count - 1, count, .infinity, to: &message)
     native?.encode(to: &message)
-  }
-
-  private func encode(_ bucket: Int, _ cumulative: UInt64, _ bound: Double, to message: inout ByteWriter) {
-    message.append(field: 3) { field in
-      field.append(field: 1, integer: cumulative)
-      field.append(field: 2, double: bound)
-      if let exemplar = exemplar(in: bucket) { field.append(field: 3) { exemplar.encode(to: &$0) } }
-    }
   }
 }
 

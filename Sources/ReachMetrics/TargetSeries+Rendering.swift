@@ -56,13 +56,20 @@ extension TargetSeries {
     }
   }
 
+  /// How many probes the compact detail has room for, within its twelve series: more than two that use the network takes
+  /// backends of somebody else's.
+  private static let compactProbes = 2
+
   private mutating func writeProbes(
     _ kind: TargetFamily, _ family: Family, _ pieces: TargetPieces, to writer: inout SeriesWriter
   ) {
     switch kind {
     case .probeSuccess:
-      for index in probes.indices where probes[index].last != .none && (detail != .compact || probes[index].usesNetwork)
-      {
+      var room = detail == .compact ? Self.compactProbes : probes.count
+      for index in probes.indices where detail != .compact || probes[index].usesNetwork {
+        if room == 0 { break }
+        room -= 1
+        guard probes[index].last != .none else { continue }
         writer.share(family.opening, labels, probes[index].label)
         writer.series(pieces.end, probes[index].last == .success ? 1 : 0)
       }

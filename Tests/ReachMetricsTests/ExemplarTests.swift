@@ -62,6 +62,21 @@ import Testing
     #expect(try Self.lines([series]).count == 6)
   }
 
+  @Test("protocol buffers have the newest of all buckets, since a native histogram takes none that is older")
+  func newestOfAll() throws {
+    var series = ExpositionTests.series(detail: .full)
+    for (second, milliseconds) in [(1, 3), (3, 30), (2, 300)] {
+      let wall = Self.wall + Int64(second) * 1_000_000_000
+      Self.record(.success, milliseconds, at: wall, address: IPAddress(ipv4: 7), to: &series)
+    }
+    let histograms = try ProtobufExposition(try ExpositionTests.bytes([series], format: .protobuf)).families
+      .flatMap(\.metrics).filter { try ProtobufExposition.labels(of: $0)["probe"] == "tcp" }
+      .flatMap { try $0.messages(7) }
+    #expect(histograms.count == 1)
+    let exemplars = try histograms.flatMap { try $0.messages(3) }.flatMap { try $0.messages(3) }
+    #expect(exemplars.map { $0.double(2) } == [0.03])
+  }
+
   @Test("a round without a time of day is counted and leaves no exemplar")
   func timeless() throws {
     var series = ExpositionTests.series()

@@ -238,11 +238,14 @@ import Testing
 
   @Test("compact shows at most twelve series a target")
   func compact() throws {
-    var series = Self.series(detail: .compact)
+    // One more that uses the network than there is room for.
+    let probes = Self.probes + [ProbeDescription(name: "tcp2", layer: .tcp)]
+    var series = Self.series(probes: probes, detail: .compact)
     let verdict = Verdict(flags: .reachable, rule: .afnetworking, reason: .tcpOpen, path: Self.path)
     series.record(ProbeRun(probe: "link", outcome: .success))
     series.record(ProbeRun(probe: "dns", outcome: .success))
     series.record(ProbeRun(probe: "tcp", outcome: .failure(.tcpRefused)))
+    series.record(ProbeRun(probe: "tcp2", outcome: .success))
     series.update(TargetState(verdict: verdict), at: Self.start)
     let lines = try Self.targetText([series]).split(separator: "\n").filter { !$0.hasPrefix("#") }
     #expect(lines.count == 12)
