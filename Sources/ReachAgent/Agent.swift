@@ -47,6 +47,7 @@ public final class Agent: Sendable {
   let gate: Gate
   let files: FileWatch
   private let warnings: [String]
+  let probes: ProbeService
   private let tightness: SelfChecks.Trouble?
   private let isStopping: LoopConfined<Bool>
   private let slowLook: SlowLook
@@ -83,7 +84,10 @@ public final class Agent: Sendable {
     log = Logger(level: LogLevel(effective.log.level), sink: sink)
     let addresses = Self.addresses(effective, overrides, inherited, log)
     listensByActivation = overrides.listen.isEmpty && !inherited.addresses.isEmpty
-    let budget = DescriptorBudget.ofThisProcess(listeners: addresses.count)
+    let isProbing = !configuration.probing.modules.isEmpty
+    let budget = DescriptorBudget.ofThisProcess(
+      listeners: addresses.count,
+      clients: isProbing ? DescriptorBudget.mostProbingClients : DescriptorBudget.mostClients)
     tightness = budget.tightness
     let host = try ProbeHost.open(configuration, within: budget, on: loop)
     self.host = host
@@ -111,10 +115,12 @@ public final class Agent: Sendable {
     }
     reloader = Reloader(preparation.file, content: preparation.contentHash, on: loop)
     warnings = preparation.problems.map(\.description)
-    let endpoint = Endpoint(board: board, host: host, store: store, inForce: inForce, reloader: reloader) {
-      [sink] in sink.dropped
-    }
-    server = HTTPServer(on: loop, routes: endpoint.routes, limits: Self.limits(within: budget)) { [board] path, code in
+    probes = ProbeService(configuration, preparation.plugins, on: host) { [board] in board.targets }
+    let endpoint = Endpoint(
+      board: board, host: host, store: store, probes: probes, inForce: inForce, reloader: reloader
+    ) { [sink] in sink.dropped }
+    server = HTTPServer(on: loop, routes: endpoint.routes, limits: Self.limits(within: budget, isProbing)) {
+      [board] path, code in
       board.agent.withState { $0.recordRequest(path: path, code: code) }
     }
     web = WebAccess(server, watch: files, on: loop, log: log)
@@ -157,10 +163,12 @@ public final class Agent: Sendable {
     return settings
   }
 
-  private static func limits(within budget: DescriptorBudget) -> HTTPLimits {
+  private static func limits(within budget: DescriptorBudget, _ isProbing: Bool) -> HTTPLimits {
     var limits = HTTPLimits()
     limits.connections = UInt32(clamping: budget.clientsPerListener)
-    limits.connectionsPerAddress = min(limits.connectionsPerAddress, limits.connections)
+    // One Prometheus may have a hundred probes under way.
+    limits.connectionsPerAddress =
+      isProbing ? limits.connections - limits.connections / 4 : min(limits.connectionsPerAddress, limits.connections)
     return limits
   }
 
@@ -202,6 +210,7 @@ public final class Agent: Sendable {
     service.stopping()
     log.log(.agentStopping(version: BuildInformation.version, config: file, targets: targetCount))
     let deadline = loop.now().advanced(by: Self.stopTime)
+    probes.stop()
     await server.stop(by: loop.now().advanced(by: .milliseconds(500)))
     await scheduler.stop(within: .milliseconds(500))
     await store.close(board.records, by: deadline.advanced(by: .milliseconds(-100)))

@@ -59,6 +59,15 @@ struct BackendPool {
     }
   }
 
+  /// The backend of that name with these options; nil when its plugin is not loaded.
+  mutating func backend(named name: String, _ options: OptionValues) throws(OptionError) -> (any ProbeBackend)? {
+    guard let plugin = plugins[name] else { return nil }
+    return try backend(plugin, options)
+  }
+
+  /// What a backend declares; nothing when its plugin is not loaded.
+  func options(of name: String) -> [ProbeOption] { plugins[name]?.registration.options ?? [] }
+
   private mutating func plan(_ probes: [ConfiguredProbe]) throws(OptionError) -> [PlannedProbe] {
     var plan: [PlannedProbe] = []
     for probe in probes {

@@ -27,17 +27,20 @@ struct DescriptorBudget: Hashable {
   static let reserve = 16
   /// More is never of use.
   static let mostRounds = 10_000
-  private static let mostClients = 128
+  /// Clients on each listening address.
+  static let mostClients = 128
+  /// The same where `/probe` is served: each probe under way has its client.
+  static let mostProbingClients = 512
   private static let mostKeptSockets = 512
 
   /// The shares of a limit of `limit` descriptors, of which `open` are open already, for an endpoint that will listen at
-  /// `listeners` addresses.
-  init(limit: Int, open: Int, listeners: Int) {
+  /// `listeners` addresses for at most `clients` on each.
+  init(limit: Int, open: Int, listeners: Int, clients: Int = Self.mostClients) {
     self.limit = limit
     let listeners = max(0, min(listeners, 1_024))
     let overhead = max(0, min(open, 1 << 20)) + Self.reserve + 2 * listeners
     let free = max(0, max(0, min(limit, 1 << 30)) - overhead)
-    clientsPerListener = max(2, min(Self.mostClients, free / 5 / max(1, listeners)))
+    clientsPerListener = max(2, min(clients, free / 5 / max(1, listeners)))
     let forProbes = max(0, free - clientsPerListener * listeners)
     keptSockets = max(2, min(Self.mostKeptSockets, forProbes / 6))
     connections = max(0, forProbes / 5)
@@ -48,11 +51,11 @@ struct DescriptorBudget: Hashable {
 
 extension DescriptorBudget {
   /// The shares of what this process may open, once the soft limit has been raised as far as the hard one allows.
-  static func ofThisProcess(listeners: Int) -> DescriptorBudget {
+  static func ofThisProcess(listeners: Int, clients: Int = Self.mostClients) -> DescriptorBudget {
     let limit = DescriptorLimit.raise()
     // The limit is on a descriptor's number, so one that was inherited beyond it takes none away.
     let open = (0..<Int32(clamping: min(limit, 1_024))).count { fcntl($0, F_GETFD) >= 0 }
-    return DescriptorBudget(limit: limit, open: open, listeners: listeners)
+    return DescriptorBudget(limit: limit, open: open, listeners: listeners, clients: clients)
   }
 }
 

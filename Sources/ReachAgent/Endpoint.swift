@@ -7,11 +7,13 @@ internal import ReachNetlink
 internal import ReachProbe
 internal import ReachState
 
-/// What the agent serves: each path with what answers it, all from the board as it stands. No request causes a probe.
+/// What the agent serves: each path with what answers it, from the board as it stands. No request but `/probe` causes a
+/// probe.
 struct Endpoint: Sendable {
   let board: TargetBoard
   let host: ProbeHost
   let store: StateStore
+  let probes: ProbeService
   let inForce: LoopConfined<InForce>
   let reloader: Reloader
   let droppedLogLines: @Sendable () -> UInt64
@@ -19,7 +21,8 @@ struct Endpoint: Sendable {
   var routes: HTTPRoutes {
     var routes = HTTPRoutes()
     routes.add("/") { _ in
-      let page = StatusPage(version: BuildInformation.version, targets: board.targets.map(\.view))
+      let page = StatusPage(
+        version: BuildInformation.version, targets: board.targets.map(\.view), probes: probes.history)
       return HTTPResponse(contentType: "text/html; charset=utf-8", body: .bytes(page.bytes))
     }
     routes.add("/metrics", metrics)
@@ -33,6 +36,8 @@ struct Endpoint: Sendable {
       return HTTPResponse(contentType: "application/json", body: .chunks(list))
     }
     routes.add("/api/v1/transitions", later: transitions)
+    routes.add("/probe", later: probes.probe)
+    routes.add("/logs", probes.logs)
     routes.add("/config") { _ in
       guard let configuration = inForce.withState({ $0.text }) else {
         return .text("there was no memory to keep the configuration\n", status: 503)

@@ -1,9 +1,12 @@
+internal import ReachBlackbox
 internal import ReachCore
 
 /// The page at `/`: every target's status in a table that a person can read, without scripts or anything to fetch.
 struct StatusPage {
   let version: String
   let targets: [TargetView]
+  /// What `/probe` was asked for, the newest first.
+  var probes: [ProbeHistory.Entry] = []
 
   var bytes: [UInt8] {
     var text = Self.head
@@ -13,6 +16,12 @@ struct StatusPage {
       text += "<table>\n<thead><tr><th>Target<th>Status<th>Flags<th>Reason<th>Path<th>Since</tr></thead>\n"
       text += "<tbody>\n"
       for target in targets { text += row(target) }
+      text += "</tbody>\n</table>\n"
+    }
+    if !probes.isEmpty {
+      text += "<h2>Recent probes</h2>\n<table>\n<thead><tr><th>Module<th>Target<th>Result<th>Time<th></tr></thead>\n"
+      text += "<tbody>\n"
+      for probe in probes { text += Self.row(probe) }
       text += "</tbody>\n</table>\n"
     }
     text += Self.foot
@@ -39,6 +48,12 @@ struct StatusPage {
       + "<td>\(Self.escape(way.filter { !$0.isEmpty }.joined(separator: " ")))<td>\(since)</tr>\n"
   }
 
+  private static func row(_ probe: ProbeHistory.Entry) -> String {
+    "<tr class=\"\(probe.isSuccess ? "" : "failed")\"><td>\(escape(probe.module))<td>\(escape(probe.target))"
+      + "<td>\(probe.isSuccess ? "Success" : "Failure")<td>\(Timestamp(nanosecondsSinceEpoch: probe.at))"
+      + "<td><a href=\"/logs?id=\(probe.number)\">Logs</a></tr>\n"
+  }
+
   private static let head = """
     <!DOCTYPE html>
     <html lang="en">
@@ -48,10 +63,10 @@ struct StatusPage {
     <title>reachd</title>
     <style>
     body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff }
-    h1 { font-size: 1.4rem } small { color: #777; font-weight: normal }
+    h1 { font-size: 1.4rem } h2 { font-size: 1.1rem } small { color: #777; font-weight: normal }
     table { border-collapse: collapse } th { text-align: left }
     th, td { padding: .3rem 1rem .3rem 0; border-bottom: 1px solid #ddd; vertical-align: top }
-    tr.NotReachable td:nth-child(2) { color: #b00020; font-weight: bold }
+    tr.failed td:nth-child(3), tr.NotReachable td:nth-child(2) { color: #b00020; font-weight: bold }
     tr.Unknown td:nth-child(2) { color: #8a6d00; font-weight: bold }
     tr.ReachableViaWiFi td:nth-child(2), tr.ReachableViaWWAN td:nth-child(2) { color: #1b6e2c }
     code { white-space: pre }

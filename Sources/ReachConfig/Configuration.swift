@@ -31,6 +31,8 @@ public struct Configuration: Hashable, Sendable {
   public var stateDirectory: String?
   /// How much is told of each target.
   public var metrics: MetricsSettings
+  /// What `/probe` may be asked for, and how it then probes.
+  public var probing: ProbeSettings
 }
 
 /// A probe backend to load.
@@ -49,6 +51,12 @@ public struct ConfiguredTarget: Hashable, Sendable {
   public var target: Target
   /// Its probes, in the order of the file; each backend is there once.
   public var probes: [ConfiguredProbe]
+
+  /// A target; nothing is checked here.
+  public init(target: Target, probes: [ConfiguredProbe]) {
+    self.target = target
+    self.probes = probes
+  }
 }
 
 /// One probe of a target.
@@ -59,6 +67,13 @@ public struct ConfiguredProbe: Hashable, Sendable {
   public var options: OptionValues
   /// How long a run may take; always below the target's timeout, and nil where that alone counts.
   public var timeout: Duration?
+
+  /// A probe; nothing is checked here.
+  public init(backend: String, options: OptionValues, timeout: Duration?) {
+    self.backend = backend
+    self.options = options
+    self.timeout = timeout
+  }
 }
 
 /// Where the log goes, and how.

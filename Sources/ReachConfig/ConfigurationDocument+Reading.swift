@@ -19,7 +19,7 @@ extension ConfigurationDocument {
   }
 
   /// What the file at this path holds, up to a little more than is allowed. `flag` is what names the file.
-  static func bytes(ofFile path: String, flag: String) throws(ConfigurationFileError) -> [UInt8] {
+  public static func bytes(ofFile path: String, flag: String) throws(ConfigurationFileError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path, errno, flag) }
     defer { close(descriptor) }

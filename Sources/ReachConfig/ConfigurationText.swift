@@ -69,6 +69,21 @@ public struct ConfigurationText {
     yaml.entry("wwan_interfaces", YAMLWriter.list(configuration.wwanInterfaces.map(YAMLWriter.scalar)))
     yaml.entry("default_path", YAMLWriter.list(configuration.defaultPath.map { YAMLWriter.scalar("\($0)") }))
     if let folder = configuration.stateDirectory { yaml.entry("state_dir", YAMLWriter.scalar(folder)) }
+    writeProbing(&yaml)
+  }
+
+  private func writeProbing(_ yaml: inout YAMLWriter) {
+    let probing = configuration.probing
+    if !probing.modules.isEmpty {
+      yaml.line("modules:")
+      for module in probing.modules {
+        ModuleText(module) { options($0.options, of: $0.backend, timeout: nil) }.write(to: &yaml, level: 1)
+      }
+    }
+    if let name = probing.defaultModule { yaml.entry("default_module", YAMLWriter.scalar(name)) }
+    if !probing.allow.isEmpty {
+      yaml.entry("probe_allow", YAMLWriter.list(probing.allow.map { YAMLWriter.scalar("\($0)") }))
+    }
   }
 
   private func writeBackends(_ yaml: inout YAMLWriter) {
@@ -88,10 +103,15 @@ public struct ConfigurationText {
   ) -> [(key: String, value: String)] {
     var entries: [(key: String, value: String)] = []
     if let timeout { entries.append(("timeout", YAMLWriter.duration(timeout))) }
-    for option in declared[backend] ?? [] where option.name != "timeout" {
-      if let value = values[option.name] { entries.append((option.name, Self.text(value))) }
+    return entries + Self.options(values, declared: declared[backend] ?? [])
+  }
+
+  /// The options that are declared, as keys and YAML.
+  static func options(_ values: OptionValues, declared: [ProbeOption]) -> [(key: String, value: String)] {
+    declared.compactMap { option in
+      guard option.name != "timeout", let value = values[option.name] else { return nil }
+      return (option.name, text(value))
     }
-    return entries
   }
 
   private static func text(_ value: OptionValue) -> String {

@@ -29,8 +29,8 @@ final class DaemonContext: Sendable {
     var ended = 0
     var promises: [UInt64: Promise] = [:]
     var nextPromise: UInt64 = 0
-    /// The promise whose handler is being called, and what came of it, if that came at once.
-    var current: (number: UInt64, outcome: Outcome?)?
+    /// The promise whose handler is being called, what came of it, if that came at once, and how long it may take if not.
+    var current: (number: UInt64, outcome: Outcome?, limit: Duration)?
     var began = 0
     var timer: TimerID?
     var isStopped = false
@@ -132,7 +132,7 @@ final class DaemonContext: Sendable {
     let number: UInt64? = state.withState { state in
       guard !state.isEnding else { return nil }
       state.nextPromise &+= 1
-      state.current = (state.nextPromise, nil)
+      state.current = (state.nextPromise, nil, limits.reply)
       return state.nextPromise
     }
     guard let number else { return .answer(Self.ending) }
@@ -140,12 +140,18 @@ final class DaemonContext: Sendable {
     return state.withState { state in
       defer { state.current = nil }
       if let outcome = state.current?.outcome { return outcome }
+      let limit = state.current?.limit ?? limits.reply
       unsafe MHD_suspend_connection(connection)
       state.promises[number] = unsafe Promise(
-        connection: connection, incoming: incoming, due: loop.now().advanced(by: limits.reply))
+        connection: connection, incoming: incoming, due: loop.now().advanced(by: limit))
       state.table.answerPromised(UInt(bitPattern: connection))
       return nil
     }
+  }
+
+  /// Gives the answer of a handler that is being called so long.
+  func allow(_ number: UInt64, _ duration: Duration) {
+    state.withState { if $0.current?.number == number { $0.current?.limit = duration } }
   }
 
   /// Says what becomes of a request that waits.

@@ -6,6 +6,9 @@ public struct HTTPReply: Sendable {
   let number: UInt64
   let context: DaemonContext
 
+  /// Gives the answer so long instead of `HTTPLimits.reply`. For the handler, before it returns.
+  public func allow(_ duration: Duration) { context.allow(number, duration) }
+
   /// Answers. The first answer counts; one that comes too late is dropped. On the event loop.
   public func send(_ response: HTTPResponse) { context.settle(number, .answer(response)) }
 

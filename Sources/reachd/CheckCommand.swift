@@ -4,6 +4,7 @@ internal import ReachConfig
 /// `reachd check`.
 enum CheckCommand {
   static func run(_ arguments: Arguments, _ console: Console) -> Int32 {
+    if let file = arguments.last("--blackbox") { return translate(file, console) }
     let file = arguments.last("--config") ?? Preparation.defaultFile
     do throws(ConfigurationFileError) {
       let preparation = try Preparation.load(file: file).readingWebConfig()
@@ -16,6 +17,20 @@ enum CheckCommand {
         console.out("a scrape has \(size.series) series in \(size.bytes) bytes, once every target has been reached\n")
       }
       return 0
+    } catch {
+      console.error("\(error)\n")
+      return 1
+    }
+  }
+
+  /// Prints the modules of a configuration of blackbox_exporter as reachd has them, and what has no counterpart.
+  private static func translate(_ file: String, _ console: Console) -> Int32 {
+    do throws(ConfigurationFileError) {
+      let bytes = try ConfigurationDocument.bytes(ofFile: file, flag: "--blackbox")
+      let translation = BlackboxDocument.translate(bytes, file: file)
+      for problem in translation.problems { console.error("\(problem)\n") }
+      console.out(translation.yaml)
+      return translation.isComplete ? 0 : 1
     } catch {
       console.error("\(error)\n")
       return 1

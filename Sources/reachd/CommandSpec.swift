@@ -38,7 +38,13 @@ struct CommandSpec: Sendable {
     details: "Exit status: 0 after a clean stop, 1 when it cannot start.")
 
   static let check = CommandSpec(
-    name: "check", summary: "validates a configuration without starting anything", options: [config],
+    name: "check", summary: "validates a configuration without starting anything",
+    options: [
+      config,
+      OptionSpec(
+        flag: "--blackbox", value: "FILE",
+        summary: "print the modules of a configuration of blackbox_exporter as 'modules:' instead"),
+    ],
     details: """
       Prints every problem on a line of its own: FILE:LINE:COLUMN: error: MESSAGE (or warning:). Of a valid configuration
       it says how many series, in how many bytes, a scrape will have once every target has been reached.

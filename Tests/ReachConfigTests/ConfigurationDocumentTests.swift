@@ -68,8 +68,6 @@ import Testing
   func unsupported() throws {
     let text = """
       targets_from: [ { file: "targets.d/*.json" }, { http: "http://sd.example/targets", refresh: 1m }, { srv: _db._tcp.example } ]
-      modules: { tcp_connect: { backend: tcp } }
-      probe_allow: [ 192.0.2.0/24, "*.example.com" ]
       targets: [default]
       """
     let result = ConfigurationFiles.resolve(text)
@@ -77,8 +75,6 @@ import Testing
     #expect(
       result.problems.map(\.description) == [
         "reachd.yaml:1:1: warning: 'targets_from' is not supported yet and ignored; remove it",
-        "reachd.yaml:2:1: warning: 'modules' is not supported yet and ignored; remove it",
-        "reachd.yaml:3:1: warning: 'probe_allow' is not supported yet and ignored; remove it",
       ])
   }
 

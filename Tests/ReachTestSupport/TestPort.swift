@@ -58,12 +58,27 @@ public final class TestPort: Sendable {
 
   deinit { if filler >= 0 { close(filler) } }
 
-  /// A connection that has been made to the port, nonblocking; nil when there is none.
+  /// A connection that has been made to the port, itself a blocking one; nil when there is none. Does not wait.
   public func accept() throws(SystemError) -> Descriptor? {
     do {
       return Descriptor(owning: try retryingInterrupts("accept") { Glibc.accept(socket.number, nil, nil) })
     } catch  where error.code.errno == EAGAIN {
       return nil
+    }
+  }
+}
+
+extension TestPort {
+  /// Waits for a connection, and returns its nonblocking socket, which the caller closes.
+  public func acceptNext(on loop: EventLoop) async throws -> Socket {
+    while true {
+      if let connection = try accept() {
+        _ = fcntl(connection.number, F_SETFL, O_NONBLOCK)
+        return Socket(number: connection.release())
+      }
+      if try await loop.wait(on: descriptor, for: .readable, until: .distantFuture) == .cancelled {
+        throw SystemError("accept", FaultCode(errno: ECANCELED))
+      }
     }
   }
 }

@@ -95,6 +95,7 @@ extension Agent: ReloadOwner {
     }
     say(plugins.filter { new in !before.plugins.contains { $0.isSame(as: new) } })
     setKernelView(configuration)
+    probes.replace(effective, plugins)
     watch(change, restored)
     if before.detail != inForce.withState({ $0.detail }) {
       for watched in board.targets { watched.setDetail(inForce.withState { $0.detail }, at: loop.now()) }
@@ -116,6 +117,7 @@ extension Agent: ReloadOwner {
     let detail = inForce.withState { $0.detail }
     let fresh = change.commit(on: board, detail: detail, restored: restored)
     store.release(removed)
+    probes.targetsChanged()
     scheduler.add(fresh.map { ScheduledTarget($0.runner, tag: $0.key) })
     let all = board.targets
     inForce.withState { $0.pool.keep(only: all) }

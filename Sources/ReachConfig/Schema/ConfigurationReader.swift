@@ -5,7 +5,7 @@ internal import ReachProbe
 struct ConfigurationReader {
   private static let keys =
     ["backends", "plugin_path", "defaults", "targets", "web", "wwan_interfaces", "default_path", "log", "state_dir"]
-    + ["metrics", "watch"] + Unsupported.keys
+    + ["metrics", "watch"] + ModulesReader.keys + Unsupported.keys
 
   let problems: ProblemList
 
@@ -40,7 +40,8 @@ struct ConfigurationReader {
       defaultPath: service.defaultPath(fields?["default_path"]),
       log: service.log(fields?["log"]),
       stateDirectory: service.stateDirectory(fields?["state_dir"]),
-      metrics: metrics)
+      metrics: metrics,
+      probing: fields.map { ModulesReader(problems: problems, backends: byName).read($0) } ?? ProbeSettings())
   }
 
   private func readDefaults(_ node: YAMLNode?) -> TargetPolicy {

@@ -29,6 +29,7 @@ struct Fields {
     let entries = node.entries
     fields.reserveCapacity(entries.count)
     for (key, value) in entries where key.kind == .scalar {
+      if key.isBinary { problems.error("a key must be a plain word; remove the tag '!!binary'", at: key.position) }
       let name = key.text
       if let prefix, name.hasPrefix(prefix) { continue }
       guard known.isEmpty || known.contains(name) else {

@@ -33,13 +33,16 @@ struct LabelsReader {
     return labels.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 
-  private static func problem(_ name: String) -> String? {
-    let isName =
-      name.utf8.first.map { !(48...57).contains($0) } ?? false
+  /// Whether Prometheus takes it for the name of a label.
+  static func isName(_ name: String) -> Bool {
+    name.utf8.first.map { !(48...57).contains($0) } ?? false
       && name.utf8.allSatisfy {
         (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "_")
       }
-    if !isName {
+  }
+
+  private static func problem(_ name: String) -> String? {
+    if !isName(name) {
       return "\(quoted(name)) is no label's name; write letters, digits and underscores, and no digit first"
     }
     if name.hasPrefix("__") {

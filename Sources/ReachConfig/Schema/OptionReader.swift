@@ -19,9 +19,11 @@ struct OptionReader {
 
   init(problems: ProblemList) { self.problems = problems }
 
-  /// The options of the map; with `declared` nil, only the framework's own is looked at.
-  func read(_ node: YAMLNode, of backend: String, declared: [ProbeOption]?) -> WrittenOptions {
-    let known = declared.map { ["timeout"] + $0.map(\.name) } ?? []
+  /// The options of the map; with `declared` nil, only the framework's own is looked at. `besides` are keys of others.
+  func read(
+    _ node: YAMLNode, of backend: String, declared: [ProbeOption]?, besides: [String] = []
+  ) -> WrittenOptions {
+    let known = declared.map { besides + ["timeout"] + $0.map(\.name) } ?? []
     let fields = Fields(node, in: "the options of \(backend)", known: known, problems: problems)
     var written = WrittenOptions(keys: fields.keys)
     if let node = fields["timeout"] {

@@ -65,6 +65,7 @@ struct TargetsReader {
   }
 
   private mutating func short(_ element: YAMLNode) -> ConfiguredTarget? {
+    if element.isBinary { return ValueReader(problems: problems).refuseBinary(element) }
     let text = element.text
     do throws(ValueError) {
       if element.isEmpty { throw ValueError("a target is empty; write a host or an address, such as example.com:443") }

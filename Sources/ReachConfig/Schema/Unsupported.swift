@@ -1,20 +1,9 @@
 /// Keys whose feature this version does not have yet: their shape is checked, so that a file stays right, and they
 /// are otherwise ignored.
 enum Unsupported {
-  static let keys = ["targets_from", "modules", "probe_allow"]
+  static let keys = ["targets_from"]
 
   static func read(_ fields: Fields, problems: ProblemList) {
-    let reader = ValueReader(problems: problems)
-    if let node = fields["modules"] {
-      if node.kind == .mapping || node.isEmpty {
-        warn("modules", fields, problems)
-      } else {
-        problems.error("'modules' takes a map of names, not \(node.whatItIs)", at: node.position)
-      }
-    }
-    if let node = fields["probe_allow"], reader.texts(node, "probe_allow") != nil {
-      warn("probe_allow", fields, problems)
-    }
     if let node = fields["targets_from"] { readSources(node, fields, problems) }
   }
 

@@ -7,6 +7,7 @@ struct ValueReader {
 
   private func text(_ node: YAMLNode, _ key: String, wantsNumber: Bool) -> String? {
     guard node.kind == .scalar else { return refuse(node, key, "takes one value, not \(node.whatItIs)") }
+    if node.isBinary { return refuseBinary(node) }
     let text = node.text
     guard node.isPlain else { return text }
     switch CoreScalar(text) {
@@ -16,6 +17,17 @@ struct ValueReader {
       return refuse(node, key, "\(quoted(text)) is an ambiguous number; put it in quotes if it is a text", colon: true)
     default: return text
     }
+  }
+
+  /// The octets of a text, or those that `!!binary` makes of base64.
+  func octets(_ node: YAMLNode, _ key: String) -> [UInt8]? {
+    node.isBinary ? Array(node.octets) : text(node, key).map { Array($0.utf8) }
+  }
+
+  /// Notes that there is no place for octets here.
+  func refuseBinary<Value>(_ node: YAMLNode) -> Value? {
+    problems.error("the tag '!!binary' is not supported here; remove it", at: node.position)
+    return nil
   }
 
   /// A text that `parse` makes a value of.
@@ -36,7 +48,7 @@ struct ValueReader {
 
   /// A duration of at least a millisecond; zero only where it means something.
   func duration(_ node: YAMLNode, _ key: String, allowingZero: Bool = false) -> Duration? {
-    guard node.kind == .scalar, !node.isEmpty else { return text(node, key).flatMap { _ in nil } }
+    guard node.kind == .scalar, !node.isEmpty, !node.isBinary else { return text(node, key).flatMap { _ in nil } }
     let text = node.text
     guard let duration = parsed(text, node, key, parse: { text throws(ValueError) in try Duration(parsing: text) })
     else { return nil }

@@ -88,15 +88,25 @@ struct YAMLComposer {
   // MARK: Nodes
 
   private mutating func addScalar(_ event: YAMLEvent, _ range: Range<Int>, _ isPlain: Bool) throws {
-    let isText = checkTag(event, allowed: ["str", "int", "float", "bool", "null"])
+    let isText = checkTag(event, allowed: ["str", "int", "float", "bool", "null", "binary"])
+    let isBinary = event.tag == "tag:yaml.org,2002:binary"
+    let range = isBinary ? decodeBase64(range, at: event.position) : range
     var record = YAMLTree.Record(
-      kind: .scalar, isPlain: isPlain && !isText, height: 1, line: UInt32(clamping: event.position.line),
-      column: UInt32(clamping: event.position.column))
+      kind: .scalar, isPlain: isPlain && !isText && !isBinary, isBinary: isBinary, height: 1,
+      line: UInt32(clamping: event.position.line), column: UInt32(clamping: event.position.column))
     record.start = UInt32(clamping: range.lowerBound)
     record.count = UInt32(clamping: range.count)
     let index = append(record)
     if let anchor = event.anchor { anchors[anchor] = .complete(index) }
     try attach(index)
+  }
+
+  /// Puts the octets in place of the base64 (RFC 4648 section 4, with white space) at the end of the text.
+  private mutating func decodeBase64(_ range: Range<Int>, at position: TextPosition) -> Range<Int> {
+    let octets = Base64.decode(text[range])
+    if octets == nil { problems.error("this is not base64, which the tag '!!binary' takes", at: position) }
+    text.replaceSubrange(range, with: octets ?? [])
+    return range.lowerBound..<range.lowerBound + (octets?.count ?? 0)
   }
 
   private mutating func open(_ kind: YAMLTree.Kind, _ event: YAMLEvent) throws {

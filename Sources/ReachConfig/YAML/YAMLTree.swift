@@ -16,6 +16,8 @@ final class YAMLTree: Sendable {
     var kind: Kind
     /// Of a scalar: whether it stands without quotes, so that its text decides what it is.
     var isPlain: Bool
+    /// Of a scalar: whether its text is octets that were written in base64.
+    var isBinary = false
     /// The longest way down to a leaf, counted in nodes.
     var height: UInt8
     var line: UInt32
@@ -55,11 +57,17 @@ struct YAMLNode: Sendable {
   /// Whether it is a scalar without quotes.
   var isPlain: Bool { record.kind == .scalar && record.isPlain }
 
+  /// Whether it is a scalar with the tag `!!binary`.
+  var isBinary: Bool { record.kind == .scalar && record.isBinary }
+
   /// The text of a scalar; empty for anything else.
-  var text: String {
-    guard record.kind == .scalar else { return "" }
+  var text: String { String(decoding: octets, as: UTF8.self) }
+
+  /// The octets of a scalar: of its text, or those that were written in base64. Empty for anything else.
+  var octets: ArraySlice<UInt8> {
+    guard record.kind == .scalar else { return [] }
     let start = Int(record.start)
-    return String(decoding: tree.text[start..<start + Int(record.count)], as: UTF8.self)
+    return tree.text[start..<start + Int(record.count)]
   }
 
   /// The nodes of a sequence; of a mapping, its keys and values in turn.

@@ -30,6 +30,12 @@ struct YAMLWriter {
   /// A text, in quotes unless nobody could take it for anything else.
   static func scalar(_ text: String) -> String { isPlain(text) ? text : quoted(text) }
 
+  /// Octets: as the text that they are, or in base64.
+  static func octets(_ octets: [UInt8]) -> String {
+    if let text = String(validating: octets, as: UTF8.self) { return scalar(text) }
+    return "!!binary \(Base64.encode(octets))"
+  }
+
   private static func isPlain(_ text: String) -> Bool {
     guard let first = text.utf8.first, isLetter(first) || first == UInt8(ascii: "/") || isDigit(first) else {
       return false
@@ -51,6 +57,7 @@ struct YAMLWriter {
       case 0x22, 0x5c: result += "\\\(scalar)"
       case 0x0a: result += "\\n"
       case 0x09: result += "\\t"
+      case 0x0d: result += "\\r"
       case 0x20..<0x7f: result.unicodeScalars.append(scalar)
       // Line separators, byte order marks and whatever else cannot be seen.
       case 0xa0..<0x2000, 0x2070..<0xd800, 0xf900..<0xfe00: result.unicodeScalars.append(scalar)
