@@ -86,7 +86,9 @@ let package = Package(
       .testTarget(name: "ReachStateTests", dependencies: [kit, support, "ReachState"]),
       .testTarget(name: "ReachHTTPTests", dependencies: [kit, support, "ReachHTTP"]),
       .testTarget(name: "ReachDiscoveryTests", dependencies: [kit, support, "ReachDiscovery"]),
-      .testTarget(name: "ReachBlackboxTests", dependencies: [kit, support, "ReachBlackbox", "ReachConfig"]),
+      .testTarget(
+        name: "ReachBlackboxTests", dependencies: [kit, support, "ReachBlackbox", "ReachConfig"],
+        exclude: ["answers.txt"]),
       .testTarget(name: "CommandLineTests", dependencies: [kit, "reachd", "ReachState"]),
       .testTarget(name: "ReachAgentTests", dependencies: [kit, support, "ReachAgent"]),
       .testTarget(name: "LinkProbeTests", dependencies: [kit, support, "LinkProbe"]),

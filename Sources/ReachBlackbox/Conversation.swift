@@ -131,7 +131,7 @@ struct Conversation {
 
 extension Target.Kind {
   /// What a TLS peer is called where nobody says.
-  fileprivate var peerName: String {
+  var peerName: String {
     switch self {
     case .host(let name): name.query
     case .address(let address), .pair(_, let address): "\(address.scoped(to: nil))"

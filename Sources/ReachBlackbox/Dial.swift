@@ -39,7 +39,7 @@ struct Dial {
     let socket: Socket
     do throws(SystemError) { socket = try Socket.openTCP(peer.address.family) } catch { throw Failure(error) }
     do throws(Failure) {
-      try bind(socket)
+      do throws(SystemError) { try bind(socket) } catch { throw Failure(error) }
       try await finish(socket)
       return socket
     } catch {
@@ -48,17 +48,14 @@ struct Dial {
     }
   }
 
-  private func bind(_ socket: Socket) throws(Failure) {
-    do throws(SystemError) {
-      if let interface = target.source.interface { try socket.bindToDevice(interface) }
-      if let mark = target.source.mark { try socket.setMark(mark) }
-      guard let source else { return }
-      guard source.family == peer.address.family else { throw SystemError("bind", FaultCode(errno: EAFNOSUPPORT)) }
-      socket.bindsAddressAlone()
-      try socket.bind(to: SocketAddress(source, port: 0, scope: peer.scope))
-    } catch {
-      throw Failure(error)
-    }
+  /// Binds a socket to what the module, or the declared target, says.
+  func bind(_ socket: Socket) throws(SystemError) {
+    if let interface = target.source.interface { try socket.bindToDevice(interface) }
+    if let mark = target.source.mark { try socket.setMark(mark) }
+    guard let source else { return }
+    guard source.family == peer.address.family else { throw SystemError("bind", FaultCode(errno: EAFNOSUPPORT)) }
+    socket.bindsAddressAlone()
+    try socket.bind(to: SocketAddress(source, port: 0, scope: peer.scope))
   }
 
   private func finish(_ socket: Socket) async throws(Failure) {

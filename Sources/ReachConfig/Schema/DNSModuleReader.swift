@@ -47,20 +47,15 @@ struct DNSModuleReader {
     }
   }
 
-  /// A name with labels of any octets, within the lengths of RFC 1035 section 2.3.4.
+  /// A name with labels of any octets, within the lengths of RFC 1035 section 2.3.4; letters beyond ASCII in A-labels.
   private static func queryName(_ text: String) throws(ValueError) -> String {
-    let name = text.hasSuffix(".") ? text.dropLast() : text[...]
-    if name.isEmpty { return text.isEmpty ? try empty() : text }
-    guard name.utf8.count <= 253 else { throw ValueError("\(quoted(text)) is longer than a name's 253 octets") }
-    for label in name.split(separator: ".", omittingEmptySubsequences: false) {
-      if label.isEmpty { throw ValueError("\(quoted(text)) has an empty label; remove the dot too many") }
-      if label.utf8.count > 63 { throw ValueError("\(quoted(text)) has a label of more than 63 octets") }
+    if text.isEmpty { throw ValueError("the name is empty; write what to ask for, or '.' for the root") }
+    let name = text.utf8.allSatisfy { $0 < 0x80 } ? text : try IDNA.query(text)
+    guard DNSName(name) != nil else {
+      throw ValueError(
+        "\(quoted(text)) is no name that can be asked for: each label has 1 to 63 octets, and all together 253 at most")
     }
-    return text
-  }
-
-  private static func empty() throws(ValueError) -> String {
-    throw ValueError("the name is empty; write what to ask for, or '.' for the root")
+    return name
   }
 
   private func readQuestion(_ fields: Fields, _ module: inout DNSModule) {
@@ -91,6 +86,14 @@ struct DNSModuleReader {
 
   private func codes(_ node: YAMLNode) -> [UInt16]? {
     guard let nodes = reader.list(node, "valid_rcodes") else { return nil }
+    if nodes.isEmpty {
+      return reader.refuse(
+        node, "valid_rcodes", "is empty, so that no answer would be valid; write some, or remove the key")
+    }
+    if nodes.isEmpty {
+      return reader.refuse(
+        node, "valid_rcodes", "is empty, so that no answer would be valid; write some, or remove the key")
+    }
     let codes = nodes.compactMap { node in
       reader.value(node, "valid_rcodes") { text throws(ValueError) in
         guard let code = DNSResponseCode(name: text) else {

@@ -10,16 +10,26 @@ final class NameServer: Sendable {
   private let process: ChildProcess
   private let folder: TestFolder
 
-  /// Starts it in the namespace, to answer for `reachd.test` from this zone, and with SERVFAIL for `broken.test`.
-  init(zone: String, at address: String, in namespace: NetworkNamespace, on loop: EventLoop) throws {
+  /// Starts it in the namespace, to answer for `reachd.test` from this zone, and with SERVFAIL for `broken.test`; over TLS
+  /// too, on port 853, with the files `crt` and `key` of a folder, where there is one.
+  init(
+    zone: String, at addresses: String..., certifiedBy certificates: TestFolder? = nil, in namespace: NetworkNamespace,
+    on loop: EventLoop
+  ) throws {
     folder = try TestFolder()
     try folder.write(zone, to: "zone")
     let path = folder.path
+    var listening = addresses.map { "ip-address: \($0)" }
+    if let certificates {
+      listening += addresses.map { "ip-address: \($0)@853" }
+      listening += ["tls-port: 853", "tls-service-key: \"\(certificates.path)/key\""]
+      listening.append("tls-service-pem: \"\(certificates.path)/crt\"")
+    }
     let file = try folder.write(
       """
       server:
         server-count: 1
-        ip-address: \(address)
+        \(listening.joined(separator: "\n  "))
         username: ""
         chroot: ""
         zonesdir: "\(path)"
