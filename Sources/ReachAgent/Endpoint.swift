@@ -86,6 +86,7 @@ struct Endpoint: Sendable {
       agent.netlinkResyncs = counters.resyncs
       agent.logDropped = droppedLogLines()
       agent.stateLost = store.isPersistent ? store.lost : nil
+      agent.moduleUnknown = probes.unknownModules
       if format == .protobuf { agent.keepNativeHistograms() }
       return agent
     }

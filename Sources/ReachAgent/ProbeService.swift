@@ -80,8 +80,8 @@ final class ProbeService: Sendable {
     for task in running { task.cancel() }
   }
 
-  /// Requests for a module that there is not.
-  var unknownModules: UInt64 { state.withState { $0.unknownModules } }
+  /// Requests for a module that there is not; nil where there are no modules at all.
+  var unknownModules: UInt64? { state.withState { $0.settings.modules.isEmpty ? nil : $0.unknownModules } }
 
   /// The probes that are kept, the newest first.
   var history: [ProbeHistory.Entry] { state.withState { $0.history.entries } }

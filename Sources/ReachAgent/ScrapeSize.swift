@@ -30,6 +30,7 @@ public struct ScrapeSize: Hashable, Sendable {
     agent.isLastReloadSuccessful = true
     agent.lastReloadSuccess = WallClock.nanosecondsSinceEpoch()
     agent.stateLost = configuration.stateDirectory == nil ? nil : 0
+    agent.moduleUnknown = configuration.probing.modules.isEmpty ? nil : 0
     agent.recordRequest(path: "/metrics", code: 200)
     var exposition = Exposition(
       targets: targets, agent: agent, links: Self.links(), process: .current(), at: loop.now())

@@ -29,6 +29,8 @@ public struct AgentSeries: Sendable {
 
   /// Changes of status that could not be kept; nil, and not shown, where none are to be.
   public var stateLost: UInt64?
+  /// Requests to `/probe` for a module that there is not; nil, and not shown, where there are no modules.
+  public var moduleUnknown: UInt64?
 
   /// Keeps native histograms beside the others from now on: for a scrape in protocol buffers. What was counted before is
   /// in them as well.

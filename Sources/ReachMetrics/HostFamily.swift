@@ -1,7 +1,8 @@
 /// The families that are not about targets, in the order in which they are shown.
 enum HostFamily: Int, CaseIterable {
   case linkUp, linkInfo, linkCarrierChanges, build, plugin, lastReload, lastReloadTime, targets, scheduleLag
-  case roundsSkipped, netlinkMessages, netlinkOverruns, netlinkResyncs, logDropped, stateLost, requests, eventToStatus
+  case roundsSkipped, netlinkMessages, netlinkOverruns, netlinkResyncs, logDropped, stateLost, moduleUnknown, requests,
+    eventToStatus
   case cpu, maxDescriptors, openDescriptors, residentBytes, startTime, threads, virtualBytes, maxVirtualBytes
 
   var family: Family { Self.families[rawValue] }
@@ -41,6 +42,8 @@ enum HostFamily: Int, CaseIterable {
     case .logDropped: Family("reachd_log_dropped_total", .counter, "Log lines that were lost.")
     case .stateLost:
       Family("reachd_state_lost_total", .counter, "Changes of status that could not be kept in state_dir.")
+    case .moduleUnknown:
+      Family("reachd_module_unknown_total", .counter, "Requests to /probe for a module that there is not.")
     case .requests: Family("reachd_http_requests_total", .counter, "HTTP requests answered, by path and code.")
     case .eventToStatus:
       Family(

@@ -46,6 +46,7 @@ struct HostRendering {
     case .netlinkResyncs: single(family, agent.netlinkResyncs, to: &writer)
     case .logDropped: single(family, agent.logDropped, to: &writer)
     case .stateLost: single(family, agent.stateLost, to: &writer)
+    case .moduleUnknown: single(family, agent.moduleUnknown, to: &writer)
     case .requests:
       list(family, agent.requests, to: &writer) { ([("path", $0.path), ("code", String($0.code))], $0.count) }
     case .eventToStatus: histogram(family, agent.eventToStatus, to: &writer)

@@ -46,6 +46,7 @@ import Testing
         #expect(answer.status == status && answer.body.contains(words), "\(query): \(answer.body)")
       }
       // What was asked for and what is known of it, once.
+      #expect(try await agent.client.metrics().value("reachd_module_unknown_total") == 1)
       let logs = try await agent.client.get("/logs?target=127.0.0.1:\(closed.number)")
       #expect(logs.status == 200 && logs.body.contains("ECONNREFUSED"))
       #expect(try await agent.client.get("/logs?target=127.0.0.2").body.contains("\"target\":\"127.0.0.2\""))
@@ -93,6 +94,51 @@ import Testing
       let portless = try await agent.client.get("/probe?target=loop&module=connect")
       #expect(portless.status == 200)
       #expect(try ExpositionText(parsing: portless.body).value("probe_success") == 0)
+    }
+  }
+
+  @Test("a reload changes the modules, what is allowed and what is declared")
+  func reload() async throws {
+    try await withEventLoop { loop in
+      let open = try TestPort(.open)
+      let agent = try await RunningAgent.start(Self.configuration("[127.0.0.2]", allow: "[]"), on: loop)
+      let probe = "/probe?target=127.0.0.1:\(open.number)"
+      #expect(try await agent.client.get(probe).status == 403)
+      let declared = Self.configuration("[ \"127.0.0.1:\(open.number)\" ]", allow: "[]")
+      #expect(try await agent.reload(declared).status == 200)
+      #expect(try await agent.client.get(probe).status == 200)
+      #expect(try await agent.reload(Self.configuration("[127.0.0.2]", allow: "[127.0.0.0/8]")).status == 200)
+      #expect(try await agent.client.get(probe).status == 200)
+      let other = "targets: [127.0.0.2]\nprobe_allow: [127.0.0.0/8]\nmodules: { other: { backend: tcp } }\n"
+      #expect(try await agent.reload(other).status == 200)
+      #expect(try await agent.client.get(probe).status == 400)
+      #expect(try await agent.client.get(probe + "&module=other").status == 200)
+      #expect(try await agent.client.get("/config").body.contains("modules:\n  other:\n    backend: tcp\n"))
+      #expect(try await agent.stop() == 0)
+    }
+  }
+
+  @Test("no storm of requests takes more descriptors than there are, and the agent stays as it is")
+  func storm() async throws {
+    try await withEventLoop { loop in
+      let full = try TestPort(.full)
+      let agent = try await RunningAgent.start(
+        Self.configuration("[127.0.0.2]"), under: ["prlimit", "--nofile=64:64"], on: loop)
+      let codes = LoopConfined([Int](), on: loop)
+      let asked = (0..<24).map { _ in
+        loop.spawn {
+          let answer = try? await agent.client.get("/probe?module=connect&target=127.0.0.1:\(full.number)")
+          if let answer { codes.withState { $0.append(answer.status) } }
+        }
+      }
+      for task in asked { await task.value }
+      // A client that has had its share of the connections is not even listened to.
+      let answers = codes.withState { $0 }
+      #expect(!answers.isEmpty && answers.allSatisfy { $0 == 503 || $0 == 200 }, "\(answers)")
+      let metrics = try await agent.client.metrics(beginningWith: "process_")
+      #expect(metrics.value("process_open_fds") ?? 64 < 64)
+      #expect(try await agent.client.get("/-/healthy").status == 200)
+      #expect(try await agent.stop() == 0)
     }
   }
 

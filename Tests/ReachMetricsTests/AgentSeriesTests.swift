@@ -16,6 +16,7 @@ import Testing
     agent.netlinkResyncs = 1
     agent.logDropped = 9
     agent.stateLost = 2
+    agent.moduleUnknown = 7
     agent.recordRequest(path: "/metrics", code: 200)
     agent.recordRequest(path: "/metrics", code: 200)
     agent.recordRequest(path: "/", code: 404)
@@ -53,6 +54,7 @@ import Testing
         reachd_netlink_resyncs_total 1
         reachd_log_dropped_total 9
         reachd_state_lost_total 2
+        reachd_module_unknown_total 7
         reachd_http_requests_total{path="/",code="404"} 1
         reachd_http_requests_total{path="/metrics",code="200"} 2
         reachd_event_to_status_seconds_sum 0

@@ -84,6 +84,7 @@ import Testing
     agent.isLastReloadSuccessful = true
     agent.lastReloadSuccess = 1
     agent.stateLost = 0
+    agent.moduleUnknown = 0
     agent.recordNetlinkMessage(type: "RTM_NEWLINK")
     agent.recordRequest(path: "/metrics", code: 200)
     let text = try ExpositionTests.text(
