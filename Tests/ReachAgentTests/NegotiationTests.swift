@@ -19,14 +19,19 @@ import Testing
     #expect(Self.preferred(second + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1") == .openMetrics)
     let native = "application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;version=0.0.1;q=0.75,"
     #expect(Self.preferred(Self.protobuf + "," + native + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1") == .protobuf)
-    let third =
-      "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,"
-      + "application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,"
-      + "text/plain;version=0.0.4;q=0.2,*/*;q=0.1"
-    #expect(Self.preferred(third) == .openMetrics)
-    #expect(Self.preferred(Self.protobuf + ";escaping=allow-utf-8;q=0.6," + third) == .protobuf)
+    let third = [
+      "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8", "application/openmetrics-text;version=0.0.1",
+      "text/plain;version=1.0.0;escaping=allow-utf-8", "text/plain;version=0.0.4", "*/*",
+    ]
+    #expect(Self.preferred(Self.weighted(third)) == .openMetrics)
+    #expect(Self.preferred(Self.weighted([Self.protobuf] + third)) == .protobuf)
     // scrape_protocols: [PrometheusText0.0.4]
-    #expect(Self.preferred("text/plain;version=0.0.4;q=0.2,*/*;q=0.1") == .text)
+    #expect(Self.preferred(Self.weighted(["text/plain;version=0.0.4", "*/*"])) == .text)
+  }
+
+  /// As Prometheus 3 writes its list: the first with 0.6, each further one with a tenth less.
+  private static func weighted(_ ranges: [String]) -> String {
+    ranges.enumerated().map { "\($0.element);q=0.\(6 - $0.offset)" }.joined(separator: ",")
   }
 
   @Test(
