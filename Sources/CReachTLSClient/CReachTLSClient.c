@@ -91,7 +91,7 @@ CReachTLS_Session *CReachTLS_begin(
   }
   if (code < 0) {
     say(error, error_size, "TLS cannot be set up", code);
-    CReachTLS_end(session, 0);
+    CReachTLS_end(session);
     return NULL;
   }
   if (verifies) gnutls_session_set_verify_cert(session->gnutls, session->name, 0);
@@ -99,8 +99,9 @@ CReachTLS_Session *CReachTLS_begin(
   return session;
 }
 
-void CReachTLS_end(CReachTLS_Session *session, int says_so) {
-  if (says_so) gnutls_bye(session->gnutls, GNUTLS_SHUT_WR);
+void CReachTLS_bye(CReachTLS_Session *session) { gnutls_bye(session->gnutls, GNUTLS_SHUT_WR); }
+
+void CReachTLS_end(CReachTLS_Session *session) {
   gnutls_deinit(session->gnutls);
   free(session);
 }

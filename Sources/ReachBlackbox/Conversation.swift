@@ -25,6 +25,7 @@ struct Conversation {
   /// Throws when a step does not go as the module wants.
   func hold(over stream: any ByteStream, into metrics: inout ProbeMetrics) async throws(ProbeStop) {
     var stream = stream
+    defer { (stream as? TLSStream)?.sayGoodbye() }
     var lines = LineReader()
     for (number, step) in module.exchange.enumerated() {
       log.note(.info, "Processing query response entry", ["entry_number": "\(number)"])

@@ -41,8 +41,10 @@ void CReachTLS_unload(CReachTLS_Credentials *credentials);
 CReachTLS_Session *CReachTLS_begin(
     CReachTLS_Credentials *credentials, int socket, const char *name, int verifies, const char *priority, char *error,
     size_t error_size);
-/// Ends a session; `says_so` sends the peer a close_notify if that can be done at once.
-void CReachTLS_end(CReachTLS_Session *session, int says_so);
+/// Tells the peer that nothing more will be sent (close_notify), if that can be done at once. The socket must be open.
+void CReachTLS_bye(CReachTLS_Session *session);
+/// Ends a session without touching the socket, which may be closed by now.
+void CReachTLS_end(CReachTLS_Session *session);
 
 /// Goes on with the handshake.
 int CReachTLS_handshake(CReachTLS_Session *session);

@@ -12,9 +12,10 @@ extension DNSExchange {
     let stream = PlainStream(socket: socket, deadline: dial.deadline, loop: loop)
     guard let security else { return await ask(over: stream) }
     do throws(StreamFailure) {
-      return await ask(
-        over: try await TLSStream.begin(
-          over: stream, security.settings, name: security.name, try security.credentials.loaded(security.settings)))
+      let secured = try await TLSStream.begin(
+        over: stream, security.settings, name: security.name, try security.credentials.loaded(security.settings))
+      defer { secured.sayGoodbye() }
+      return await ask(over: secured)
     } catch {
       return Course(result: .failure(DNSFailure(error)))
     }

@@ -17,7 +17,11 @@ final class TLSStream: ByteStream {
     unsafe self.session = session
   }
 
-  deinit { unsafe CReachTLS_end(session, 1) }
+  // By now the socket's number may be another's.
+  deinit { unsafe CReachTLS_end(session) }
+
+  /// Tells the peer that nothing more will be said. Call it before the socket is closed.
+  func sayGoodbye() { unsafe CReachTLS_bye(session) }
 
   /// Shakes hands with the peer, which must be `name` unless the settings say that anybody will do. Throws what kept
   /// either side from it.
