@@ -65,4 +65,19 @@ import Testing
     #expect(again.problems.isEmpty, "\(again.problems)\n\(String(decoding: bytes, as: UTF8.self))")
     #expect(again.configuration?.probing == configuration.probing)
   }
+
+  @Test("a name beyond ASCII is asked for in A-labels, and any octet by its escape")
+  func names() throws {
+    let result = ConfigurationFiles.resolve(
+      """
+      targets: [192.0.2.1]
+      modules:
+        books: { backend: dns, query_name: bücher.example }
+        odd: { backend: dns, query_name: '_x\\.y.\\255.example.' }
+        root: { backend: dns, query_name: . }
+      """)
+    let modules = try #require(result.configuration, "\(result.problems)").probing.modules
+    let names = modules.map { if case .dns(let dns) = $0.kind { dns.queryName } else { "" } }
+    #expect(names == ["xn--bcher-kva.example", #"_x\.y.\255.example."#, "."])
+  }
 }

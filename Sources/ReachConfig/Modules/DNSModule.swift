@@ -12,7 +12,7 @@ public struct DNSModule: Hashable, Sendable {
   public struct RecordRules: Hashable, Sendable {
     /// No record may match any of these.
     public var failIfMatches: [RegularExpression] = []
-    /// Not every record may match every one of these.
+    /// Every record must match every one of these: against its name, but as blackbox_exporter has it.
     public var failIfAllMatch: [RegularExpression] = []
     /// Every record must match every one of these, and there must be a record.
     public var failIfNotMatches: [RegularExpression] = []
