@@ -95,6 +95,22 @@ struct LateReplyTests {
     }
   }
 
+  @Test("a request that arrives as the server ends is answered at once, and not waited for")
+  func arrivingAtTheEnd() async throws {
+    try await withEventLoop { loop in
+      let promises = Promises(loop)
+      let server = try HTTPServerTests.start(loop, routes: promises.routes)
+      var client = try await TestClient(to: server.addresses[0], on: loop)
+      try await client.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try await client.reply().status == 200)
+      // Nothing runs between these two: the server meets the request in its last run.
+      try await client.send("GET /late HTTP/1.1\r\nHost: x\r\n\r\n")
+      await server.stop(by: loop.now())
+      #expect(promises.all.isEmpty)
+      #expect(try await client.reply().status == 503)
+    }
+  }
+
   @Test("a client that hangs up while it waits harms nobody")
   func hangUp() async throws {
     try await withEventLoop { loop in
