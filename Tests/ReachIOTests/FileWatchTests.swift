@@ -298,6 +298,29 @@ import Testing
     }
   }
 
+  @Test(
+    "a folder is told of whatever comes to it, leaves it or is rewritten in it, at once and however soon after another")
+  func followsFolder() async throws {
+    try await withStage { stage in
+      stage.follow("d")
+      #expect(await stage.told() == [])
+      stage.makeFolder("d")
+      #expect(await stage.told() == [["d"]])
+      try stage.folder.write("one", to: "d/f.tmp")
+      #expect(await stage.told() == [["d"]])
+      stage.rename("d/f.tmp", "d/f")
+      #expect(await stage.told() == [["d"]])
+      try stage.folder.write("two", to: "d/f")
+      #expect(await stage.told() == [["d"]])
+      try stage.folder.write("three", to: "other")
+      #expect(await stage.told() == [])
+      stage.remove("d/f")
+      #expect(await stage.told() == [["d"]])
+      stage.rename("d", "e")
+      #expect(await stage.told() == [["d"]])
+    }
+  }
+
   @Test("a thousand events are read in a few turns of the loop and come to one call")
   func survivesStorms() async throws {
     try await withStage { stage in

@@ -47,9 +47,9 @@ enum FileTrail {
   }
 
   /// Follows an absolute path. `visit` is called at each folder before the entry is looked up there, so that a watch that
-  /// is set then misses nothing; `reach` for the file at the end, before it is looked at.
+  /// is set then misses nothing; `reach` for the file at the end, before it is looked at, or `enter` when that is a folder.
   static func follow(
-    _ path: String, visit: (Step) -> Void, reach: (_ file: String) -> Void
+    _ path: String, visit: (Step) -> Void, reach: (_ file: String) -> Void, enter: (_ folder: String) -> Void = { _ in }
   ) -> FileStamp {
     var ahead = components(of: path)
     var folder = root
@@ -73,7 +73,7 @@ enum FileTrail {
       case S_IFDIR where !ahead.isEmpty: folder = place
       default:
         guard ahead.isEmpty else { return FileStamp(place, missing: FaultCode(errno: ENOTDIR)) }
-        if status.st_mode & S_IFMT != S_IFDIR { reach(place) }
+        if status.st_mode & S_IFMT == S_IFDIR { enter(place) } else { reach(place) }
         return stamp(place)
       }
     }

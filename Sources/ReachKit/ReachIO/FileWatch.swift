@@ -7,7 +7,8 @@ internal import ReachCore
 /// leads on: it is noticed when an editor or a package manager renames a new file into place, when a Kubernetes volume
 /// exchanges its `..data`, when a folder is replaced, and when a file comes to be whose folder did not exist. A file is
 /// watched itself too, since one that is mounted in its place is told of nowhere else. Its contents are not read: a
-/// file has changed when device, inode, size, mode, time of modification or the place it was found at differ.
+/// file has changed when device, inode, size, mode, time of modification or the place it was found at differ. A path that
+/// leads to a folder is told whenever anything comes to that folder, leaves it or is rewritten in it.
 ///
 /// A burst of changes comes to one call, 100 ms after the last of them and at most 1 s after the first. Lost events
 /// (IN_Q_OVERFLOW) cost a look at every file. Where inotify is not to be had, or a file's folder may not be read, the
@@ -32,6 +33,8 @@ public final class FileWatch: Sendable {
     var subscriptions: [Subscription] = []
     var lastID = 0
     var stamps: [String: FileStamp] = [:]
+    /// The watches of whole folders that an event has come by since the last look.
+    var touched: Set<Int32> = []
     var window = SettleWindow(settle: .milliseconds(100), cap: .seconds(1))
     var timer: TimerID?
     var poll: TimerID?
@@ -113,6 +116,12 @@ public final class FileWatch: Sendable {
         guard count > 0 else { break }
         for event in InotifyEvent.events(in: buffer, count) where state.watches.isConcerned(by: event) {
           matters = true
+          // Two changes within one tick of the kernel's clock leave a folder's time as the first had it.
+          if event.isOverflow {
+            state.touched.formUnion(state.watches.whole)
+          } else if state.watches.whole.contains(event.watch) {
+            state.touched.insert(event.watch)
+          }
         }
       }
       if matters { settle(&state, at: now) }
@@ -155,6 +164,7 @@ public final class FileWatch: Sendable {
       if let timer = state.timer { loop.cancel(timer) }
       state.timer = nil
       let changed = follow(&state)
+      state.touched = []
       awaitPoll(&state)
       guard !changed.isEmpty else { return [] }
       return state.subscriptions.compactMap { subscription in
@@ -174,13 +184,17 @@ public final class FileWatch: Sendable {
     var stamps: [String: FileStamp] = [:]
     var changed: Set<String> = []
     for path in state.subscriptions.lazy.flatMap(\.paths).map(\.absolute) where stamps[path] == nil {
+      var folder: Int32?
       let stamp = FileTrail.follow(path) {
         watches.add($0, to: notifier)
       } reach: {
         watches.add(file: $0, to: notifier)
+      } enter: {
+        folder = watches.add(whole: $0, to: notifier)
       }
       stamps[path] = stamp
       if let known = state.stamps[path], known != stamp { changed.insert(path) }
+      if let folder, state.touched.contains(folder) { changed.insert(path) }
     }
     for watch in state.watches.numbers.subtracting(watches.numbers) { notifier?.remove(watch) }
     state.watches = watches
