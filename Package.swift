@@ -42,6 +42,7 @@ let package = Package(
     system("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
     system("CCares", "libcares", apt: "libc-ares-dev"),
     system("CIDN2", "libidn2", apt: "libidn2-dev"),
+    system("CJansson", "jansson", apt: "libjansson-dev"),
     system("CZlib", "zlib", apt: "zlib1g-dev"),
     system("CGnuTLS", "gnutls", apt: "libgnutls28-dev"),
     system("CCrypt", "libcrypt", apt: "libcrypt-dev"),
@@ -49,7 +50,8 @@ let package = Package(
     .target(name: "CReachRE2", linkerSettings: [.linkedLibrary("re2")]),
     .target(name: "CReachTLSClient", linkerSettings: [.linkedLibrary("gnutls")]),
     .target(name: "CReachBuild", cSettings: [.define("REACHD_REVISION", to: "\"\(revision)\"")]),
-    module("ReachConfig", ["CYAML", "CIDN2", "CReachRE2"]),
+    .target(name: "CReachCurl"),
+    module("ReachConfig", ["CYAML", "CIDN2", "CJansson", "CReachRE2"]),
     module("ReachPluginHost"),
     module("ReachScheduler"),
     module("ReachAggregator"),
@@ -57,7 +59,7 @@ let package = Package(
     module("ReachLog"),
     module("ReachState", ["CSQLite"]),
     module("ReachHTTP", ["CMicroHTTPD", "CZlib", "CGnuTLS", "CCrypt"]),
-    module("ReachDiscovery"),
+    module("ReachDiscovery", ["CCares", "CReachCurl", "ReachConfig"]),
     module("ReachBlackbox", ["ReachConfig", "CReachTLSClient"]),
     module(
       "ReachAgent",
@@ -76,7 +78,7 @@ let package = Package(
       .testTarget(name: "ReachIOTests", dependencies: [kit, support]),
       .testTarget(name: "ReachNetlinkTests", dependencies: [kit, support]),
       .testTarget(
-        name: "ReachConfigTests", dependencies: [kit, "ReachConfig"], exclude: ["Bad", "Good"]),
+        name: "ReachConfigTests", dependencies: [kit, support, "ReachConfig"], exclude: ["Bad", "Good"]),
       .testTarget(name: "ReachPluginHostTests", dependencies: [kit, support, "ReachPluginHost"]),
       .testTarget(name: "ReachSchedulerTests", dependencies: [kit, support, "ReachScheduler"]),
       .testTarget(
@@ -85,7 +87,8 @@ let package = Package(
       .testTarget(name: "ReachLogTests", dependencies: [kit, support, "ReachLog"]),
       .testTarget(name: "ReachStateTests", dependencies: [kit, support, "ReachState"]),
       .testTarget(name: "ReachHTTPTests", dependencies: [kit, support, "ReachHTTP"]),
-      .testTarget(name: "ReachDiscoveryTests", dependencies: [kit, support, "ReachDiscovery"]),
+      .testTarget(
+        name: "ReachDiscoveryTests", dependencies: [kit, support, "ReachConfig", "ReachDiscovery", "ReachHTTP"]),
       .testTarget(
         name: "ReachBlackboxTests", dependencies: [kit, support, "ReachBlackbox", "ReachConfig"],
         exclude: ["answers.txt"]),

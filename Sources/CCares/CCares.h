@@ -78,6 +78,57 @@ static inline void CCares_query(ares_channel channel, const char *name, int type
   ares_query(channel, name, 1, type, callback, arg);
 }
 
+// Opens a channel for one question, by the system's own name servers, files and search list, or by these servers (as
+// ares_set_servers_ports_csv(3) has them) where `servers` is no NULL. Returns a status of c-ares.
+static inline int CCares_open_system(
+    ares_channel *channel, const char *servers, ares_sock_state_cb socket_changed, void *context) {
+  struct ares_options options;
+  memset(&options, 0, sizeof options);
+  options.timeout = 2000;
+  options.tries = 2;
+  options.sock_state_cb = socket_changed;
+  options.sock_state_cb_data = context;
+  int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
+#ifdef ARES_OPT_QUERY_CACHE
+  mask |= ARES_OPT_QUERY_CACHE;
+  options.qcache_max_ttl = 0;
+#endif
+  int status = ares_init_options(channel, &options, mask);
+  if (status != ARES_SUCCESS || !servers) return status;
+  status = ares_set_servers_ports_csv(*channel, servers);
+  if (status != ARES_SUCCESS) ares_destroy(*channel);
+  return status;
+}
+
+// In how many milliseconds the channel is to be looked after, whatever its sockets do; negative: not at all.
+static inline long CCares_next_timeout(ares_channel channel) {
+  struct timeval room;
+  struct timeval *left = ares_timeout(channel, NULL, &room);
+  return left ? left->tv_sec * 1000L + (left->tv_usec + 999) / 1000 : -1;
+}
+
+// Lets the channel work on a socket that is ready, or with a negative one on what is due by now.
+static inline void CCares_process(ares_channel channel, int descriptor, int is_readable, int is_writable) {
+  ares_process_fd(channel, descriptor >= 0 && is_readable ? descriptor : ARES_SOCKET_BAD,
+                  descriptor >= 0 && is_writable ? descriptor : ARES_SOCKET_BAD);
+}
+
+// Asks for the addresses of a name (ares_getaddrinfo(3)). The callback may run before this returns.
+static inline void CCares_addresses(
+    ares_channel channel, const char *name, ares_addrinfo_callback callback, void *context) {
+  struct ares_addrinfo_hints hints;
+  memset(&hints, 0, sizeof hints);
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = ARES_AI_NOSORT;
+  ares_getaddrinfo(channel, name, NULL, &hints, callback, context);
+}
+
+// Whether a status says that there is no such name, or none with records of that type.
+static inline int CCares_is_nothing(int status) {
+  return status == ARES_ENOTFOUND || status == ARES_ENODATA || status == ARES_ENONAME;
+}
+
 // What a status of c-ares stands for, as far as the probe cares.
 enum CCares_meaning {
   CCares_meaning_answer,      // the server answered; the bytes say what

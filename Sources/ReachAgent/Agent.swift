@@ -1,6 +1,7 @@
 internal import Glibc
 public import ReachConfig
 internal import ReachCore
+internal import ReachDiscovery
 internal import ReachHTTP
 internal import ReachIO
 internal import ReachLog
@@ -46,6 +47,7 @@ public final class Agent: Sendable {
   /// Changes of what is watched happen one after another.
   let gate: Gate
   let files: FileWatch
+  let discovery: DiscoveryInForce
   private let warnings: [String]
   let probes: ProbeService
   private let tightness: SelfChecks.Trouble?
@@ -108,16 +110,19 @@ public final class Agent: Sendable {
     inForce = LoopConfined(force, on: loop)
     gate = Gate(on: loop)
     files = FileWatch(on: loop)
-    slowLook = SlowLook(on: loop) { [inForce, files] in
+    discovery = DiscoveryInForce(Self.discovery(by: configuration, on: loop, log), on: loop)
+    slowLook = SlowLook(on: loop) { [inForce, files, discovery] in
       host.links.recheck()
       inForce.withState { $0.resolverFiles }?.recheck()
       files.recheck()
+      discovery.current?.recheck()
     }
     reloader = Reloader(preparation.file, content: preparation.contentHash, on: loop)
     warnings = preparation.problems.map(\.description)
     probes = ProbeService(configuration, preparation.plugins, on: host) { [board] in board.targets }
     let endpoint = Endpoint(
-      board: board, host: host, store: store, probes: probes, inForce: inForce, reloader: reloader
+      board: board, host: host, store: store, probes: probes, inForce: inForce, reloader: reloader,
+      discovery: discovery
     ) { [sink] in sink.dropped }
     server = HTTPServer(on: loop, routes: endpoint.routes, limits: Self.limits(within: budget, isProbing)) {
       [board] path, code in
@@ -150,6 +155,7 @@ public final class Agent: Sendable {
     }
     announce()
     scheduler.add(board.targets.map { ScheduledTarget($0.runner, tag: $0.key) })
+    beginDiscovery()
     service.ready()
     loop.run()
     withExtendedLifetime(signals) {}
@@ -208,6 +214,7 @@ public final class Agent: Sendable {
 
   private func stop() async {
     service.stopping()
+    discovery.current?.stop()
     log.log(.agentStopping(version: BuildInformation.version, config: file, targets: targetCount))
     let deadline = loop.now().advanced(by: Self.stopTime)
     probes.stop()

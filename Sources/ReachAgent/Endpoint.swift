@@ -16,6 +16,7 @@ struct Endpoint: Sendable {
   let probes: ProbeService
   let inForce: LoopConfined<InForce>
   let reloader: Reloader
+  let discovery: DiscoveryInForce
   let droppedLogLines: @Sendable () -> UInt64
 
   var routes: HTTPRoutes {
@@ -85,6 +86,7 @@ struct Endpoint: Sendable {
       agent.netlinkOverruns = counters.overruns
       agent.netlinkResyncs = counters.resyncs
       agent.logDropped = droppedLogLines()
+      agent.sources = discovery.series
       agent.stateLost = store.isPersistent ? store.lost : nil
       agent.moduleUnknown = probes.unknownModules
       if format == .protobuf { agent.keepNativeHistograms() }

@@ -9,14 +9,7 @@ extension Configuration {
   public func target(parsing text: String) throws(ValueError) -> ConfiguredTarget {
     if let declared = targets.first(where: { $0.target.name == text }) { return declared }
     let target = try Target(shortForm: text, policy: defaults.capped)
-    let byName = Dictionary(
-      backends.map { backend in
-        var defaults = BackendDefaults(name: backend.name, timeout: backend.timeout)
-        defaults.shared = backend.options
-        return (backend.name, defaults)
-      }
-    ) { first, _ in first }
-    let probes = ProbesReader(problems: ProblemList(file: ""), backends: byName, areListed: true)
+    let probes = ProbesReader(problems: ProblemList(file: ""), backends: backendDefaults, areListed: true)
     return ConfiguredTarget(target: target, probes: try probes.standard(for: target))
   }
 }

@@ -13,6 +13,8 @@ public struct Configuration: Hashable, Sendable {
   public var defaults: TargetPolicy
   /// The targets, in the order of the file; each name is there once.
   public var targets: [ConfiguredTarget]
+  /// Where more targets come from, in the order of the file; each name is there once.
+  public var sources: [TargetSource]
   /// Where the pages are served. Empty when the file says so.
   public var listen: [ListenAddress]
   /// Whether a request may have the file read again (`web.reload`); nil: those may that come from this host alone.

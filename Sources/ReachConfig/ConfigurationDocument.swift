@@ -56,7 +56,8 @@ public struct ConfigurationDocument: Sendable {
     let isReadable = !problems.contains { $0.severity == .error } || tree != nil
     var configuration: Configuration?
     if isReadable {
-      configuration = ConfigurationReader(problems: list).read(tree?.root, optionsOf: optionsOf)
+      configuration = ConfigurationReader(problems: list, folder: FilePath.folder(of: file)).read(
+        tree?.root, optionsOf: optionsOf)
     }
     let sorted = list.sorted
     let hasErrors = sorted.contains { $0.severity == .error }

@@ -4,7 +4,7 @@ public import ReachProbe
 /// A configuration as a YAML file: every default filled in, and loading to the same configuration again.
 ///
 /// It is written piece by piece, so that ten thousand targets need not be in memory as text. No option of a backend
-/// holds a secret; one that did would have to be masked here.
+/// holds a secret; one that did would have to be masked here, as the queries of URLs are.
 public struct ConfigurationText {
   private static let targetsPerPiece = 64
 
@@ -35,6 +35,7 @@ public struct ConfigurationText {
       writeBackends(&yaml)
       yaml.line("defaults:")
       write(configuration.defaults.capped, to: &yaml, level: 1)
+      writeSources(configuration.sources, to: &yaml)
       if configuration.targets.isEmpty { yaml.entry("targets", "[]") } else { yaml.line("targets:") }
       return true
     }
@@ -130,7 +131,7 @@ public struct ConfigurationText {
     YAMLWriter.scalar(address.family == .ipv6 ? "[\(address)]" : "\(address)")
   }
 
-  private static func text(_ endpoint: OptionEndpoint) -> String {
+  static func text(_ endpoint: OptionEndpoint) -> String {
     let address = endpoint.address.family == .ipv6 ? "[\(endpoint.address)]" : "\(endpoint.address)"
     return endpoint.port.map { "\(address):\($0)" } ?? address
   }
@@ -177,7 +178,7 @@ public struct ConfigurationText {
     return yaml.bytes
   }
 
-  private func write(_ policy: TargetPolicy, to yaml: inout YAMLWriter, level: Int) {
+  func write(_ policy: TargetPolicy, to yaml: inout YAMLWriter, level: Int) {
     yaml.entry("interval", YAMLWriter.duration(policy.interval), level: level)
     yaml.entry("timeout", YAMLWriter.duration(policy.timeout), level: level)
     yaml.entry("fall", "\(policy.fall)", level: level)
@@ -200,12 +201,12 @@ public struct ConfigurationText {
     if !entries.isEmpty { yaml.entry("source", YAMLWriter.map(entries), level: 2) }
   }
 
-  private func write(_ probe: ConfiguredProbe, within round: Duration, to yaml: inout YAMLWriter) {
+  func write(_ probe: ConfiguredProbe, within round: Duration, to yaml: inout YAMLWriter, level: Int = 3) {
     // A probe without a limit of its own under a backend that has one was given the whole round.
     let inherited = backends[probe.backend]?.timeout
     let timeout = probe.timeout ?? (inherited.map { $0 < round } ?? false ? round : nil)
     let options = options(probe.options, of: probe.backend, timeout: timeout)
     let name = YAMLWriter.scalar(probe.backend)
-    yaml.line(options.isEmpty ? "- \(name)" : "- \(name): \(YAMLWriter.map(options))", level: 3)
+    yaml.line(options.isEmpty ? "- \(name)" : "- \(name): \(YAMLWriter.map(options))", level: level)
   }
 }

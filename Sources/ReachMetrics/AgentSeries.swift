@@ -27,6 +27,9 @@ public struct AgentSeries: Sendable {
   /// Log lines that were lost.
   public var logDropped: UInt64 = 0
 
+  /// The sources of discovered targets, in the order of the configuration.
+  public var sources: [SourceSeries] = []
+
   /// Changes of status that could not be kept; nil, and not shown, where none are to be.
   public var stateLost: UInt64?
   /// Requests to `/probe` for a module that there is not; nil, and not shown, where there are no modules.

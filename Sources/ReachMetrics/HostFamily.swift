@@ -1,6 +1,7 @@
 /// The families that are not about targets, in the order in which they are shown.
 enum HostFamily: Int, CaseIterable {
-  case linkUp, linkInfo, linkCarrierChanges, build, plugin, lastReload, lastReloadTime, targets, scheduleLag
+  case linkUp, linkInfo, linkCarrierChanges, build, plugin, lastReload, lastReloadTime, targets
+  case discoveryTargets, discoveryFailures, discoveryTime, scheduleLag
   case roundsSkipped, netlinkMessages, netlinkOverruns, netlinkResyncs, logDropped, stateLost, moduleUnknown, requests,
     eventToStatus
   case cpu, maxDescriptors, openDescriptors, residentBytes, startTime, threads, virtualBytes, maxVirtualBytes
@@ -30,6 +31,14 @@ enum HostFamily: Int, CaseIterable {
         "reachd_config_last_reload_success_timestamp_seconds", .gauge,
         "When the configuration was last loaded, in Unix time.")
     case .targets: Family("reachd_targets", .gauge, "Targets that are watched.")
+    case .discoveryTargets:
+      Family("reachd_discovery_targets", .gauge, "Targets of a source that are watched.")
+    case .discoveryFailures:
+      Family("reachd_discovery_failures_total", .counter, "Attempts to have a source's list that failed.")
+    case .discoveryTime:
+      Family(
+        "reachd_discovery_last_success_timestamp_seconds", .gauge,
+        "When a source's list was last had, in Unix time.")
     case .scheduleLag: Family("reachd_schedule_lag_seconds", .histogram, "How late rounds start.")
     case .roundsSkipped:
       Family("reachd_rounds_skipped_total", .counter, "Rounds left out since the one before was still going.")

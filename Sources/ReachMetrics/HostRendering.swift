@@ -38,6 +38,14 @@ struct HostRendering {
     case .lastReload: single(family, agent.isLastReloadSuccessful.map { $0 ? 1 : 0 }, to: &writer)
     case .lastReloadTime: seconds(family, agent.lastReloadSuccess, to: &writer)
     case .targets: single(family, UInt64(targets), to: &writer)
+    case .discoveryTargets:
+      list(family, agent.sources, to: &writer) { ([("source", $0.source)], UInt64(max(0, $0.targets))) }
+    case .discoveryFailures:
+      list(family, agent.sources, to: &writer) { ([("source", $0.source)], $0.failures) }
+    case .discoveryTime:
+      list(family, agent.sources.filter { $0.lastSuccess != nil }, to: &writer) {
+        ([("source", $0.source)], UInt64(max(0, ($0.lastSuccess ?? 0) / 1_000_000_000)))
+      }
     case .scheduleLag: histogram(family, agent.scheduleLag, to: &writer)
     case .roundsSkipped: single(family, agent.roundsSkipped, to: &writer)
     case .netlinkMessages:

@@ -11,8 +11,11 @@ enum CheckCommand {
       for problem in preparation.problems { console.error("\(problem)\n") }
       for rejection in preparation.rejections { console.error("\(file): warning: plugin \(rejection)\n") }
       guard let configuration = preparation.configuration else { return 1 }
+      let inFiles = configuration.checkTargetFiles()
+      for problem in inFiles.problems { console.error("\(problem)\n") }
       let count = configuration.targets.count
-      console.out("\(file) is valid: \(count) target\(count == 1 ? "" : "s")\n")
+      let more = inFiles.targets == 0 ? "" : ", and \(inFiles.targets) in the files of targets_from"
+      console.out("\(file) is valid: \(count) target\(count == 1 ? "" : "s")\(more)\n")
       if let size = ScrapeSize(preparation) {
         console.out("a scrape has \(size.series) series in \(size.bytes) bytes, once every target has been reached\n")
       }

@@ -64,20 +64,6 @@ import Testing
     #expect(targets.map(\.probes).map { $0.map(\.timeout) } == [[.seconds(1)], [nil]])
   }
 
-  @Test("keys whose feature is not there yet are warned of, each where it stands")
-  func unsupported() throws {
-    let text = """
-      targets_from: [ { file: "targets.d/*.json" }, { http: "http://sd.example/targets", refresh: 1m }, { srv: _db._tcp.example } ]
-      targets: [default]
-      """
-    let result = ConfigurationFiles.resolve(text)
-    #expect(result.configuration != nil)
-    #expect(
-      result.problems.map(\.description) == [
-        "reachd.yaml:1:1: warning: 'targets_from' is not supported yet and ignored; remove it",
-      ])
-  }
-
   @Test("who may have the file read again, and whether its changes are followed, is read and shown")
   func reloading() throws {
     let plain = try #require(ConfigurationFiles.resolve("targets: [default]\n").configuration)

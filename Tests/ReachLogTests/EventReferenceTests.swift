@@ -29,6 +29,9 @@ import Testing
       .pluginLoaded(plugin: "tcp", file: "f", version: "0.1.0"),
       .pluginRejected(plugin: "tcp", file: "f", reason: "r"),
       .netlinkOverrun(resync: .milliseconds(1)), .selfCheck(check: "c", problem: "p", remedy: "r"),
+      .targetsDiscovered(source: "s", targets: 1),
+      .discoveryIgnored(source: "s", file: "f", entry: 1, problem: "p"),
+      .discoveryFailed(source: "s", file: "f", problem: "p", kept: 1),
     ]
   }
 

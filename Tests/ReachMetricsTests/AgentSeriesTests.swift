@@ -17,6 +17,10 @@ import Testing
     agent.logDropped = 9
     agent.stateLost = 2
     agent.moduleUnknown = 7
+    agent.sources = [
+      SourceSeries(source: "t/*.json", targets: 3, failures: 1, lastSuccess: 1_700_000_000_900_000_000),
+      SourceSeries(source: "http://sd.example/", targets: 0, failures: 4, lastSuccess: nil),
+    ]
     agent.recordRequest(path: "/metrics", code: 200)
     agent.recordRequest(path: "/metrics", code: 200)
     agent.recordRequest(path: "/", code: 404)
@@ -45,6 +49,11 @@ import Testing
         reachd_config_last_reload_successful 1
         reachd_config_last_reload_success_timestamp_seconds 1700000000.5
         reachd_targets 0
+        reachd_discovery_targets{source="t/*.json"} 3
+        reachd_discovery_targets{source="http://sd.example/"} 0
+        reachd_discovery_failures_total{source="t/*.json"} 1
+        reachd_discovery_failures_total{source="http://sd.example/"} 4
+        reachd_discovery_last_success_timestamp_seconds{source="t/*.json"} 1700000000
         reachd_schedule_lag_seconds_sum 0.002
         reachd_schedule_lag_seconds_count 1
         reachd_rounds_skipped_total 3

@@ -40,7 +40,8 @@ import Testing
   @Test(
     "no document or rule names a metric that does not exist",
     arguments: [
-      "docs/metrics.md", "docs/log-events.md", "docs/state.md", "docs/serving.md", "README.md", "CHANGELOG.md",
+      "docs/metrics.md", "docs/log-events.md", "docs/state.md", "docs/serving.md", "docs/discovery.md", "README.md",
+      "CHANGELOG.md",
       "deploy/prometheus/reachd.rules.yml",
     ])
   func mentions(file: String) throws {
@@ -85,6 +86,7 @@ import Testing
     agent.lastReloadSuccess = 1
     agent.stateLost = 0
     agent.moduleUnknown = 0
+    agent.sources = [SourceSeries(source: "s", targets: 1, failures: 0, lastSuccess: 1)]
     agent.recordNetlinkMessage(type: "RTM_NEWLINK")
     agent.recordRequest(path: "/metrics", code: 200)
     let text = try ExpositionTests.text(

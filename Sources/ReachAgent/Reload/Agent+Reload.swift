@@ -102,6 +102,7 @@ extension Agent: ReloadOwner {
     }
     board.agent.withState { $0.plugins = plugins.compactMap(\.plugin).map { (plugin: $0.name, version: $0.version) } }
     watchFiles()
+    discover(by: configuration)
     var outcome = Reloader.Outcome(reading.preparation)
     outcome.summary = change.plan.counts.description
     if configuration.stateDirectory != before.stateDirectory {

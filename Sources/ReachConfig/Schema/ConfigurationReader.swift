@@ -5,9 +5,11 @@ internal import ReachProbe
 struct ConfigurationReader {
   private static let keys =
     ["backends", "plugin_path", "defaults", "targets", "web", "wwan_interfaces", "default_path", "log", "state_dir"]
-    + ["metrics", "watch"] + ModulesReader.keys + Unsupported.keys
+    + ["metrics", "watch", "targets_from"] + ModulesReader.keys
 
   let problems: ProblemList
+  /// The folder of the file, which relative paths in it begin at; empty for the working directory.
+  let folder: String
 
   /// The configuration, as far as it can be told; whether it is any good, the problems say.
   func read(_ root: YAMLNode?, optionsOf: (String) -> [ProbeOption]?) -> Configuration {
@@ -21,10 +23,13 @@ struct ConfigurationReader {
     let byName = Dictionary(backends.map { ($0.name, $0) }) { first, _ in first }
     // A file that is no map has been refused as a whole.
     let isFile = fields?.isMap ?? true
+    let probes = ProbesReader(problems: problems, backends: byName, areListed: fields?["backends"] != nil)
+    let sources = TargetSourcesReader(
+      problems: problems, defaults: defaults, labelLimit: metrics.maxLabels, probes: probes, folder: folder
+    ).read(fields?["targets_from"])
     var targets = TargetsReader(
-      problems: problems, defaults: defaults, labelLimit: metrics.maxLabels,
-      probes: ProbesReader(problems: problems, backends: byName, areListed: fields?["backends"] != nil))
-    if let fields { Unsupported.read(fields, problems: problems) }
+      problems: problems, defaults: defaults, labelLimit: metrics.maxLabels, probes: probes,
+      hasSources: fields?["targets_from"] != nil)
     let web = service.web(fields?["web"])
     let watch = fields?["watch"].flatMap { ValueReader(problems: problems).boolean($0, "watch") }
     return Configuration(
@@ -32,6 +37,7 @@ struct ConfigurationReader {
       pluginPath: fields?["plugin_path"].flatMap { ValueReader(problems: problems).texts($0, "plugin_path") },
       defaults: defaults,
       targets: isFile ? targets.read(fields?["targets"], in: root?.position ?? .start) : [],
+      sources: sources,
       listen: web.listen,
       isReloadAllowed: web.isReloadAllowed,
       isWatched: watch ?? false,

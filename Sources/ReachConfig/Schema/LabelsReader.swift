@@ -41,7 +41,8 @@ struct LabelsReader {
       }
   }
 
-  private static func problem(_ name: String) -> String? {
+  /// What keeps a label from having this name; nil when nothing does.
+  static func problem(_ name: String) -> String? {
     if !isName(name) {
       return "\(quoted(name)) is no label's name; write letters, digits and underscores, and no digit first"
     }

@@ -36,7 +36,8 @@ struct OptionReader {
     return written
   }
 
-  private func value(_ node: YAMLNode, _ option: ProbeOption) -> OptionValue? {
+  /// The value of one option; nil when it is not as it should be, which has been noted.
+  func value(_ node: YAMLNode, _ option: ProbeOption) -> OptionValue? {
     switch option.kind {
     case .string: reader.text(node, option.name).map { .string($0) }
     case .integer(let range): reader.integer(node, option.name, in: range).map { .integer($0) }

@@ -10,6 +10,8 @@ struct TargetsReader {
   let defaults: TargetPolicy
   let labelLimit: Int
   let probes: ProbesReader
+  /// Whether targets come from elsewhere too.
+  let hasSources: Bool
 
   private var lines: [String: Int] = [:]
   // Of equal arrays one is kept, which every target that has it shares.
@@ -23,16 +25,18 @@ struct TargetsReader {
     let timeout: Duration
   }
 
-  init(problems: ProblemList, defaults: TargetPolicy, labelLimit: Int, probes: ProbesReader) {
+  init(problems: ProblemList, defaults: TargetPolicy, labelLimit: Int, probes: ProbesReader, hasSources: Bool) {
     self.problems = problems
     self.defaults = defaults
     self.labelLimit = labelLimit
     self.probes = probes
+    self.hasSources = hasSources
   }
 
   /// The targets; with none, a warning.
   mutating func read(_ node: YAMLNode?, in file: TextPosition) -> [ConfiguredTarget] {
     guard let node, !node.isEmpty, node.kind != .sequence || node.count > 0 else {
+      if hasSources { return [] }
       problems.warning(
         "there are no targets, so nothing is probed; list some under 'targets'", at: node?.position ?? file)
       return []

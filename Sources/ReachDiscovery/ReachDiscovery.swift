@@ -1,1 +1,0 @@
-// Targets that are listed elsewhere: in files, by a server, in DNS.
