@@ -204,7 +204,7 @@ public final class Agent: Sendable {
   // MARK: Stop
 
   private func received(_ signal: Int32) {
-    if signal == SIGHUP { return hangUp() }
+    if signal == SIGHUP { return reloader.request(.request) }
     let isFirst = isStopping.withState { stopping in
       defer { stopping = true }
       return !stopping

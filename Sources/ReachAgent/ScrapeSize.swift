@@ -1,5 +1,5 @@
 internal import Glibc
-internal import ReachConfig
+public import ReachConfig
 internal import ReachCore
 internal import ReachIO
 internal import ReachMetrics
@@ -16,12 +16,12 @@ public struct ScrapeSize: Hashable, Sendable {
   /// In the text format, not compressed.
   public private(set) var bytes = 0
 
-  /// Renders the scrape. nil when the configuration has errors, or this host cannot have an event loop.
-  public init?(_ preparation: Preparation) {
+  /// Renders the scrape of the configured targets and of these beside them. nil when the configuration has errors, or this host cannot have an event loop.
+  public init?(_ preparation: Preparation, with others: [ConfiguredTarget] = []) {
     guard let configuration = preparation.configuration, let loop = try? EventLoop() else { return nil }
     let layers = preparation.plugins.reduce(into: [String: Layer]()) { $0[$1.name] = $1.plugin?.layer }
     let detail = MetricsDetail(rawValue: configuration.metrics.detail.rawValue) ?? .standard
-    let targets = configuration.targets.map { target in
+    let targets = (configuration.targets + others).map { target in
       LoopConfined(Self.probed(target, layers, detail, at: loop.now()), on: loop)
     }
     var agent = AgentSeries(

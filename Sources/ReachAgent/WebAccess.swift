@@ -107,6 +107,13 @@ final class WebAccess: Sendable {
 
   private func take(_ web: WebPolicy) {
     do throws(AgentError) {
+      // A file that is half written, or was emptied by accident, must open nothing that was closed.
+      let lost = web.policy?.protections.missing(of: current?.policy?.protections ?? Protections()) ?? []
+      guard lost.isEmpty else {
+        throw AgentError(
+          "\(web.file): it no longer asks for \(lost.joined(separator: " and for ")), which is taken only when the "
+            + "configuration is read again (SIGHUP)")
+      }
       try apply(web)
       log.log(.configLoaded(file: web.file, problems: web.problems.map(\.description)))
     } catch {
@@ -128,5 +135,30 @@ final class WebAccess: Sendable {
         check: "web_config",
         problem: "\(file) or a file that it names has changed and cannot be used; what it said before stays in force: "
           + trouble, remedy: "correct it; it is then taken without a restart"))
+  }
+}
+
+/// What keeps strangers out.
+struct Protections: Hashable, Sendable {
+  var hasTLS = false
+  var hasVerifiedClients = false
+  var hasPasswords = false
+
+  /// What others have and these have not, for people.
+  func missing(of others: Protections) -> [String] {
+    var missing: [String] = []
+    if others.hasTLS, !hasTLS { missing.append("TLS") }
+    if others.hasVerifiedClients, !hasVerifiedClients { missing.append("clients' certificates") }
+    if others.hasPasswords, !hasPasswords { missing.append("passwords") }
+    return missing
+  }
+}
+
+extension HTTPPolicy {
+  /// What of the policy keeps strangers out.
+  var protections: Protections {
+    Protections(
+      hasTLS: tls != nil, hasVerifiedClients: tls.map { $0.clientAuthentication == .requireAndVerify } ?? false,
+      hasPasswords: !users.isEmpty)
   }
 }

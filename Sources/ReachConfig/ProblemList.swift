@@ -10,6 +10,8 @@ final class ProblemList {
 
   /// The file as the user named it.
   let file: String
+  /// How often something was found to be an error, the same one again included.
+  private(set) var errorCount = 0
   private var isCut = false
   private var found: Set<ConfigurationProblem> = []
 
@@ -18,7 +20,11 @@ final class ProblemList {
     found.formUnion(earlier)
   }
 
-  func error(_ message: String, at position: TextPosition) { add(.error, message, position) }
+  func error(_ message: String, at position: TextPosition) {
+    errorCount += 1
+    add(.error, message, position)
+  }
+
   func warning(_ message: String, at position: TextPosition) { add(.warning, message, position) }
 
   private func add(_ severity: ConfigurationProblem.Severity, _ message: String, _ position: TextPosition) {

@@ -15,8 +15,8 @@ struct DiscoveryBoard: Sendable {
   private struct Document: Sendable {
     var targets: [ConfiguredTarget] = []
     var problems: [EntryProblem] = []
-    /// What was read, for another configuration; only of lists that cannot be had again at once.
-    var list: TargetGroupList?
+    /// What was read, for another configuration to make its targets of.
+    var list = TargetGroupList(targets: [])
     /// Why it cannot be had now; nil when it can.
     var failure: String?
   }
@@ -51,12 +51,9 @@ struct DiscoveryBoard: Sendable {
       guard let known = other.sources.first(where: { $0.source.name == sources[index].source.name }) else { continue }
       sources[index].failures = known.failures
       sources[index].lastSuccess = known.lastSuccess
-      guard known.source.place == sources[index].source.place else { continue }
-      // Files are read again at once; this is for those that cannot be, then.
-      if known.source == sources[index].source { sources[index].documents = known.documents }
+      // However the source is asked from now on, what it told last holds until it tells something newer.
       for (origin, document) in known.documents {
-        guard let list = document.list else { continue }
-        replace(index, origin, by: list, at: known.lastSuccess, keepsList: true)
+        replace(index, origin, by: document.list, at: known.lastSuccess)
         sources[index].documents[origin]?.failure = document.failure
       }
       sources[index].watched = known.watched
@@ -69,13 +66,13 @@ struct DiscoveryBoard: Sendable {
 
   /// A list was read. `time` is in nanoseconds since 1970 UTC; nil leaves the last success as it was.
   mutating func replace(
-    _ index: Int, _ origin: String, by list: TargetGroupList, at time: Int64?, keepsList: Bool
+    _ index: Int, _ origin: String, by list: TargetGroupList, at time: Int64?
   ) {
     guard sources.indices.contains(index) else { return }
     let made = sources[index].assembler.targets(of: list)
     let old = sources[index].documents[origin]
     sources[index].documents[origin] = Document(
-      targets: made.targets, problems: made.problems, list: keepsList ? list : nil)
+      targets: made.targets, problems: made.problems, list: list)
     sources[index].lastSuccess = time ?? sources[index].lastSuccess
     if old?.targets != made.targets || old?.failure != nil { sources[index].hasChanged = true }
   }

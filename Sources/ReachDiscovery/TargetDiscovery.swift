@@ -148,7 +148,7 @@ public final class TargetDiscovery: Sendable {
     update { board in
       for (path, finding) in findings {
         switch finding {
-        case .list(let list): board.replace(index, path, by: list, at: time, keepsList: false)
+        case .list(let list): board.replace(index, path, by: list, at: time)
         case .same: board.confirm(index, path, at: time)
         case .failure(let problem): board.fail(index, path, problem)
         case .gone: board.remove(index, path)
@@ -193,7 +193,7 @@ public final class TargetDiscovery: Sendable {
           update { $0.confirm(index, origin, at: time) }
         } else {
           let list = try TargetGroupList(parsing: body, as: .json)
-          update { $0.replace(index, origin, by: list, at: time, keepsList: true) }
+          update { $0.replace(index, origin, by: list, at: time) }
           lastHash = hash
         }
         hasSucceeded = true
@@ -236,7 +236,7 @@ public final class TargetDiscovery: Sendable {
         interval = service.refresh ?? RefreshPace.interval(ofTTL: records?.ttl)
         let isEmpty = list.groups.isEmpty
         update {
-          $0.replace(index, origin, by: list, at: time, keepsList: true)
+          $0.replace(index, origin, by: list, at: time)
           $0.note(index, isEmpty ? "the name has no SRV records now; make them, or mend the name" : nil)
         }
         hasSucceeded = true

@@ -14,10 +14,13 @@ enum CheckCommand {
       let inFiles = configuration.checkTargetFiles()
       for problem in inFiles.problems { console.error("\(problem)\n") }
       let count = configuration.targets.count
-      let more = inFiles.targets == 0 ? "" : ", and \(inFiles.targets) in the files of targets_from"
+      let more = inFiles.targets.isEmpty ? "" : ", and \(inFiles.targets.count) in the files of targets_from"
       console.out("\(file) is valid: \(count) target\(count == 1 ? "" : "s")\(more)\n")
-      if let size = ScrapeSize(preparation) {
-        console.out("a scrape has \(size.series) series in \(size.bytes) bytes, once every target has been reached\n")
+      if let size = ScrapeSize(preparation, with: inFiles.targets) {
+        let isAll = configuration.sources.allSatisfy { if case .files = $0.place { true } else { false } }
+        console.out(
+          "a scrape has \(size.series) series in \(size.bytes) bytes, once every target has been reached"
+            + (isAll ? "\n" : "; those that servers and SRV records tell of come on top\n"))
       }
       return 0
     } catch {

@@ -115,10 +115,29 @@ struct WebConfigTests {
       try await eventually("the new user", on: loop) { loaded() == 2 ? () : nil }
       #expect(try await stage.ask(agent, on: loop) == "0 401")
       #expect(try await stage.ask(agent, user: "grafana:secret", on: loop) == "0 200")
-      // Without TLS and passwords.
+      #expect(try await agent.stop() == 0)
+    }
+  }
+
+  @Test("a file that is emptied or half written opens no door, until the configuration is read again")
+  func truncation() async throws {
+    let stage = try Stage()
+    try await withEventLoop { loop in
+      let agent = try await stage.start(on: loop)
+      func warnings() -> [String] {
+        agent.lines("self_check").filter { $0["check"]?.text == "web_config" }.compactMap { $0["problem"]?.text }
+      }
       try stage.folder.write("", to: "web.yaml")
-      try await eventually("open doors", on: loop) { loaded() == 3 ? () : nil }
-      #expect(try await agent.client.get("/-/healthy").status == 200)
+      try await eventually("a warning", on: loop) { warnings().count == 1 ? () : nil }
+      #expect(warnings()[0].contains("no longer asks for TLS and for passwords"))
+      #expect(try await stage.ask(agent, user: "prometheus:wrong", on: loop) == "0 401")
+      try stage.folder.write("tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n", to: "web.yaml")
+      try await eventually("another warning", on: loop) { warnings().count == 2 ? () : nil }
+      #expect(warnings()[1].contains("no longer asks for passwords"))
+      #expect(try await stage.ask(agent, user: "prometheus:wrong", on: loop) == "0 401")
+      agent.process.send(SIGHUP)
+      try await eventually("the reload", on: loop) { agent.lines("config_loaded").count == 2 ? () : nil }
+      #expect(try await stage.ask(agent, user: "prometheus:wrong", on: loop) == "0 200")
       #expect(try await agent.stop() == 0)
     }
   }

@@ -62,6 +62,28 @@ import Testing
     }
   }
 
+  @Test(
+    "a source that is asked in another way keeps what it told last, with its new labels, until it tells something newer"
+  )
+  func changedSource() async throws {
+    try await withServer { stage, server in
+      let place = "targets_from: [{ http: 'http://127.0.0.1:\(server.port)/targets?token=a', refresh: 1h"
+      try stage.start(place + " }]")
+      try await stage.wait(for: ["a.example"])
+      server.script.withState { $0.status = 500 }
+      let lists = stage.lists.count
+      try stage.start(
+        "targets_from: [{ http: 'http://127.0.0.1:\(server.port)/targets?token=b', refresh: 2h, labels: { site: x } }]")
+      #expect(stage.lists[lists].map(\.target.name) == ["a.example"])
+      #expect(
+        stage.lists[lists].first?.target.labels == [
+          Label(name: "site", value: "x"), Label(name: "team", value: "storage"),
+        ])
+      _ = try await eventually("the failure", on: stage.loop) { stage.problems.isEmpty ? nil : true }
+      #expect(stage.names == ["a.example"])
+    }
+  }
+
   @Test("a server is asked as Prometheus asks, and its list followed")
   func asks() async throws {
     try await withServer { stage, server in

@@ -12,20 +12,8 @@ internal import ReachState
 
 /// How another configuration comes to hold while the agent runs.
 extension Agent: ReloadOwner {
-  /// SIGHUP: the log's file may have been moved away, and the configuration may be another.
-  func hangUp() {
-    do {
-      try sink.reopen()
-    } catch {
-      log.log(
-        .selfCheck(
-          check: "log", problem: "the log's file cannot be opened again: \(error)",
-          remedy: "let reachd write to the folder that it is in"))
-    }
-    reloader.request(.request)
-  }
-
   func reloadBegins() -> Reloader.Read {
+    reopenLog()
     service.reloading()
     let (file, overrides, plugins) = (file, overrides, inForce.withState { $0.plugins })
     return {
@@ -36,6 +24,18 @@ extension Agent: ReloadOwner {
       } catch {
         return .failure(error)
       }
+    }
+  }
+
+  /// The log's file may have been moved away, as logrotate(8) does.
+  private func reopenLog() {
+    do {
+      try sink.reopen()
+    } catch {
+      log.log(
+        .selfCheck(
+          check: "log", problem: "the log's file cannot be opened again: \(error)",
+          remedy: "let reachd write to the folder that it is in"))
     }
   }
 

@@ -44,7 +44,8 @@ final class Reloader: Sendable {
     var waiting: [Answer] = []
     /// Whether anybody among those asks for more than a look.
     var isAsked = false
-    var lastContent: Int
+    /// nil once the file could not be read: whatever comes back is news.
+    var lastContent: Int?
     weak var owner: (any ReloadOwner)?
   }
 
@@ -98,8 +99,10 @@ final class Reloader: Sendable {
     do {
       reading = try await loop.offload(read).get()
     } catch let error as SystemError {
+      state.withState { $0.lastContent = nil }
       return Outcome(isInForce: false, problems: ["\(file): error: there is no thread to read it on (\(error))"])
     } catch {
+      state.withState { $0.lastContent = nil }
       return Outcome(isInForce: false, problems: ["\(error)"])
     }
     let preparation = reading.preparation

@@ -40,7 +40,8 @@ public enum AllowRule: Hashable, Sendable, CustomStringConvertible {
   private static func network(_ address: IPAddress, _ length: String, _ text: String) throws(ValueError) -> AllowRule {
     let width = width(address)
     guard length.utf8.allSatisfy({ (48...57).contains($0) }), let prefix = Int(length), prefix <= width else {
-      throw ValueError("\(quoted(text)) has no length of a prefix behind the slash; write a number from 0 to \(width)")
+      throw ValueError(
+        "\(quoted(text)) needs the length of its prefix behind the slash; write a number from 0 to \(width)")
     }
     let network = address.masked(to: prefix)
     guard network == address else {

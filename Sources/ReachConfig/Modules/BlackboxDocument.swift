@@ -41,7 +41,10 @@ public struct BlackboxDocument {
     }
     let modules = Fields(node, in: "'modules'", known: [], problems: problems)
     return modules.keys.compactMap { name in
-      modules[name].flatMap { module(name, $0, at: modules.position(of: name)) }
+      let before = problems.errorCount
+      let translated = modules[name].flatMap { module(name, $0, at: modules.position(of: name)) }
+      // A part of a module would find good what the whole of it does not.
+      return problems.errorCount == before ? translated : nil
     }
   }
 

@@ -93,11 +93,11 @@ public struct TargetFileProblem: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Configuration {
-  /// What is wrong with the files that `targets_from` names, as they are now, and how many targets they hold beside the
+  /// What is wrong with the files that `targets_from` names, as they are now, and the targets that they hold beside the
   /// declared ones. A file that is not there yet is no problem. Blocks for as long as the disk takes.
-  public func checkTargetFiles() -> (targets: Int, problems: [TargetFileProblem]) {
+  public func checkTargetFiles() -> (targets: [ConfiguredTarget], problems: [TargetFileProblem]) {
     var names = Set(targets.map(\.target.name))
-    let declared = names.count
+    var targets: [ConfiguredTarget] = []
     var problems: [TargetFileProblem] = []
     for source in sources {
       guard case .files(let files) = source.place else { continue }
@@ -107,7 +107,11 @@ extension Configuration {
         do throws(ValueError) {
           let found = assembler.targets(of: try TargetGroupList(parsing: try TargetFile.bytes(of: file), as: format))
           problems += found.problems.map { TargetFileProblem(file: file, problem: $0) }
-          for target in found.targets where !names.insert(target.target.name).inserted {
+          for target in found.targets {
+            if names.insert(target.target.name).inserted {
+              targets.append(target)
+              continue
+            }
             let message = "the target \(quoted(target.target.name)) is left out: another of this name comes first"
             problems.append(TargetFileProblem(file: file, problem: EntryProblem(nil, message)))
           }
@@ -116,6 +120,6 @@ extension Configuration {
         }
       }
     }
-    return (names.count - declared, problems)
+    return (targets, problems)
   }
 }
