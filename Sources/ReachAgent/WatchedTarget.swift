@@ -57,10 +57,10 @@ final class WatchedTarget: Sendable {
 
   /// A target that has been watched in another way, and goes on as it stood when it asks the same as before.
   init(
-    _ runner: RoundRunner, _ probes: [ConfiguredProbe], after old: WatchedTarget, detail: MetricsDetail,
+    _ runner: RoundRunner, _ probes: [ConfiguredProbe], key: Int, after old: WatchedTarget, detail: MetricsDetail,
     on loop: EventLoop
   ) {
-    key = old.key
+    self.key = key
     self.runner = runner
     self.probes = probes
     let restored = RestoredTarget(old.fullRecord(at: loop.now()), as: runner.target)

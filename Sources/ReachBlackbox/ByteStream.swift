@@ -28,6 +28,9 @@ protocol ByteStream: Sendable {
   func read(upTo count: Int) async throws(StreamFailure) -> [UInt8]
   /// Sends all of the octets.
   func write(_ octets: [UInt8]) async throws(StreamFailure)
+  /// Lets others on the loop have their turn. Throws when the time is over or nobody wants the answer any more: a peer
+  /// that always has something to say is not waited for, and this is what ends it.
+  func pause() async throws(StreamFailure)
 }
 
 /// A connection as it is.
@@ -37,6 +40,7 @@ struct PlainStream: ByteStream {
   let loop: EventLoop
 
   func read(upTo count: Int) async throws(StreamFailure) -> [UInt8] {
+    try await pause()
     while true {
       let octets: [UInt8]?
       do throws(SystemError) { octets = try socket.receive(upTo: count) } catch { throw .system(error) }
@@ -52,6 +56,13 @@ struct PlainStream: ByteStream {
       do throws(SystemError) { sent = try socket.send(rest) } catch { throw .system(error) }
       if let sent { rest = rest.dropFirst(sent) } else { try await wait(for: .writable) }
     }
+  }
+
+  func pause() async throws(StreamFailure) {
+    let now = loop.now()
+    guard now < deadline else { throw .deadline }
+    if Task.isCancelled { throw .cancelled }
+    if await loop.sleep(until: now) == .cancelled { throw .cancelled }
   }
 
   /// Suspends until the socket is ready for that.

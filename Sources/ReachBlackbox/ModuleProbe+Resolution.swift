@@ -58,7 +58,7 @@ extension ModuleProbe {
     metrics.set(.addressHash, Double(Self.hash(chosen)))
     log.note(.info, "Resolved target address", ["target": target.name, "ip": "\(chosen)"])
     do throws(ProbeAllowance.Refusal) {
-      try allowance.check(chosen, under: grant, of: name)
+      try allowance.check(chosen, port: port, under: grant, of: name)
     } catch {
       log.note(.error, "Address is not allowed", ["err": "\(error)"])
       throw ProbeStop(outcome: .refused(error))

@@ -53,8 +53,7 @@ public struct ProbeAllowance: Sendable {
   /// Whether a target may be probed at this port, as far as can be told without its addresses.
   public func grant(_ target: Target, port: UInt16?) throws(Refusal) -> Grant {
     if let host = Self.host(of: target.kind),
-      // A target without a port is the whole host.
-      declared.contains(Place(host: host, port: port)) || declared.contains(Place(host: host, port: nil))
+      isDeclared(host, port: port)
     {
       return .declared
     }
@@ -71,20 +70,39 @@ public struct ProbeAllowance: Sendable {
           description: "\(target.name) is neither a declared target nor allowed; to allow it, add '\(address)' or "
             + "a network that it is in to 'probe_allow'")
       }
-      try check(address, under: .rule)
+      try check(address, port: port, under: .rule)
     case .pair, .defaultPath, .linkLocal, .interface: break
     }
     return .rule
   }
 
-  /// Whether something may be sent to this address, which is one of a name's that may be probed, or the target itself.
-  public func check(_ address: IPAddress, under grant: Grant, of name: HostName? = nil) throws(Refusal) {
+  /// A target without a port is the whole host.
+  private func isDeclared(_ host: String, port: UInt16?) -> Bool {
+    declared.contains(Place(host: host, port: port)) || declared.contains(Place(host: host, port: nil))
+  }
+
+  private func isNamedLocalhost(_ name: HostName) -> Bool {
+    name.isLocalhost
+      && rules.contains { rule in
+        switch rule {
+        case .name, .subdomains: rule.covers(name)
+        case .any, .network: false
+        }
+      }
+  }
+
+  /// Whether something may be sent to this port of this address, which is one of a name's that may be probed, or the target
+  /// itself.
+  public func check(
+    _ address: IPAddress, port: UInt16?, under grant: Grant, of name: HostName? = nil
+  ) throws(Refusal) {
     for address in [address] + address.embedded {
       guard let space = Space(of: address) else { continue }
       if rules.contains(where: { $0.names(address, in: space) }) { continue }
-      if declared.contains(where: { $0.host == "\(address)" }) { continue }
-      // The agent probes what is declared anyway, and a name below localhost has no other address (RFC 6761).
-      if space == .loopback, grant == .declared || name?.isLocalhost == true { continue }
+      if isDeclared("\(address)", port: port) { continue }
+      // The agent probes what is declared anyway, and a name below localhost has no other address (RFC 6761): a rule with
+      // that name means it.
+      if space == .loopback, grant == .declared || name.map(isNamedLocalhost) == true { continue }
       throw Refusal(
         description:
           "\(name.map { "\($0.display) has the address \(address), which" } ?? "\(address)") is \(space.words);"
@@ -103,14 +121,26 @@ private enum Space: Hashable {
   init?(of address: IPAddress) {
     if address.isLinkLocal {
       self = .linkLocal
-    } else if address.family == .ipv6, address.high == 0xfd00_0ec2_0000_0000 {
+    } else if Self.isMetadata(address) {
       self = .metadata
+    } else if address.family == .ipv6, address.high >> 54 == 0xfec0 >> 6 {
+      // Site-local, long deprecated (RFC 3879): nobody means it.
+      self = .linkLocal
     } else if address.isLoopback {
       self = .loopback
     } else if address.isUnspecified || address.isMulticast || address.isBroadcast {
       self = .nobody
     } else {
       return nil
+    }
+  }
+
+  /// Where clouds serve what only the machine itself should read, beside link-local addresses: Amazon's and Google's over
+  /// IPv6, Alibaba's and Oracle's.
+  private static func isMetadata(_ address: IPAddress) -> Bool {
+    switch address.family {
+    case .ipv6: address.high == 0xfd00_0ec2_0000_0000 || address.high == 0xfd20_00ce_0000_0000
+    case .ipv4: address.low == 0x6464_64c8 || address.low == 0xc000_00c0
     }
   }
 
@@ -128,7 +158,8 @@ private enum Space: Hashable {
     switch (self, family) {
     case (.linkLocal, .ipv4): 16
     case (.linkLocal, .ipv6): 10
-    case (.metadata, _): 64
+    case (.metadata, .ipv4): 32
+    case (.metadata, .ipv6): 64
     case (.loopback, .ipv4): 8
     case (.loopback, .ipv6): 128
     case (.nobody, _): .max
@@ -167,11 +198,19 @@ extension HostName {
 }
 
 extension IPAddress {
-  /// The IPv4 address that a translator on the way makes of this one: NAT64 (RFC 6052), 6to4 (RFC 3056).
+  /// The IPv4 addresses that a translator or a tunnel on the way may make of this one: NAT64 (RFC 6052, RFC 8215), 6to4
+  /// (RFC 3056), Teredo (RFC 4380), stateless translation (RFC 2765) and compatible addresses (RFC 4291).
   fileprivate var embedded: [IPAddress] {
     guard family == .ipv6 else { return [] }
-    if high == 0x0064_ff9b_0000_0000, low >> 32 == 0 { return [IPAddress(ipv4: UInt32(truncatingIfNeeded: low))] }
+    let last = IPAddress(ipv4: UInt32(truncatingIfNeeded: low))
+    if high == 0x0064_ff9b_0000_0000, low >> 32 == 0 { return [last] }
+    if high >> 16 == 0x0064_ff9b_0001 { return [last] }
+    if high == 0, low >> 32 == 0, low > 1 { return [last] }
+    if high == 0, low >> 32 == 0xffff_0000 { return [last] }
     if high >> 48 == 0x2002 { return [IPAddress(ipv4: UInt32(truncatingIfNeeded: high >> 16))] }
+    if high >> 32 == 0x2001_0000 {
+      return [IPAddress(ipv4: UInt32(truncatingIfNeeded: high)), IPAddress(ipv4: ~UInt32(truncatingIfNeeded: low))]
+    }
     return []
   }
 }

@@ -23,6 +23,8 @@ public final class ProbeLogbook: ProbeLog, Sendable {
   private struct State {
     var text = ""
     var left = 0
+    /// Whether a line has found no room: no other is even made.
+    var isFull = false
   }
 
   private let state = Mutex(State())
@@ -39,6 +41,12 @@ public final class ProbeLogbook: ProbeLog, Sendable {
 
   /// Adds a line with these fields.
   public func note(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, String> = [:]) {
+    let isLeftOut = state.withLock { state in
+      guard state.isFull, level != .error else { return false }
+      state.left += 1
+      return true
+    }
+    if isLeftOut { return }
     var line = "ts=\(Timestamp(nanosecondsSinceEpoch: wall())) level=\(level.rawValue) \(context)"
     line += " msg=\(Self.value(message))"
     for (key, text) in fields { line += " \(key)=\(Self.value(text))" }
@@ -47,6 +55,7 @@ public final class ProbeLogbook: ProbeLog, Sendable {
       // The end of a long conversation says less than its beginning, apart from the verdict.
       if state.text.utf8.count + line.utf8.count > Self.limit, level != .error {
         state.left += 1
+        state.isFull = true
       } else {
         state.text += line
       }

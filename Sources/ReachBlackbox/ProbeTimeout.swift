@@ -22,7 +22,10 @@ public enum ProbeTimeout {
   public static func duration(header: String?, module: Duration?) throws(BadHeader) -> Duration {
     var seconds = 0.0
     if let header, !header.isEmpty {
-      guard let number = Double(header), number.isFinite, number >= 0 else {
+      guard !header.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let number = Double(header),
+        number.isFinite,
+        number >= 0
+      else {
         throw BadHeader(
           description: "\(Self.header) is not a number of seconds; send one from 0 up, or leave it out")
       }

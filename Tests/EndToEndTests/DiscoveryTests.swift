@@ -89,6 +89,11 @@ struct DiscoveryTests {
       #expect(answer.status == 200, "\(answer.body)")
       try await Self.awaitNames(["127.0.0.2", "127.0.0.1", "localhost:9"], of: agent, on: loop)
       #expect(try await agent.client.metrics().value("reachd_discovery_targets", ["source": "_x._tcp.example"]) == 1)
+      // Back to the source, with all that is known of it.
+      answer = try await agent.reload(Self.configuration)
+      #expect(answer.status == 200, "\(answer.body)")
+      try await Self.awaitNames(["127.0.0.1", "127.0.0.2"], of: agent, on: loop)
+      #expect(agent.lines("status_initial", target: "127.0.0.2").count == 1)
       answer = try await agent.reload("targets: [127.0.0.2]\n")
       #expect(answer.status == 200, "\(answer.body)")
       try await Self.awaitNames(["127.0.0.2"], of: agent, on: loop)

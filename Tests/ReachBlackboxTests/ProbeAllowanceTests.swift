@@ -52,7 +52,9 @@ import Testing
     arguments: [
       "169.254.169.254:80", "169.254.170.2:80", "[fd00:ec2::254]:80", "[fe80::a9fe:a9fe%1]:80", "127.0.0.1:22",
       "127.8.8.8:22", "[::1]:22", "[::ffff:169.254.169.254]:80", "[64:ff9b::a9fe:a9fe]:80", "[2002:a9fe:a9fe::]:80",
-      "[64:ff9b::7f00:1]:80",
+      "[64:ff9b::7f00:1]:80", "[64:ff9b:1::a9fe:a9fe]:80", "[::a9fe:a9fe]:80", "[::ffff:0:a9fe:a9fe]:80",
+      "[2001:0:a9fe:a9fe::1]:80", "[2001:0:c000:201::5601:5601]:80", "[fec0::1]:80", "[fd20:ce::254]:80",
+      "100.100.100.200:80", "192.0.0.192:80",
     ])
   func special(text: String) throws {
     #expect(try !Self.isAllowed(text, try Self.allowance(["*", "0.0.0.0/0", "::/0", "fc00::/7"])))
@@ -78,12 +80,31 @@ import Testing
     let name = HostName(query: "x.example", display: "x.example")
     for text in ["169.254.169.254", "127.0.0.1", "::1", "fe80::1%1", "0.0.0.0", "::", "224.0.0.1", "64:ff9b::7f00:1"] {
       let address = try IPAddress(parsing: text)
-      #expect(throws: ProbeAllowance.Refusal.self, "\(text)") { try allowance.check(address, under: .rule, of: name) }
+      #expect(throws: ProbeAllowance.Refusal.self, "\(text)") {
+        try allowance.check(address, port: 80, under: .rule, of: name)
+      }
     }
-    try allowance.check("10.0.0.1", under: .rule, of: name)
-    try allowance.check("127.0.0.1", under: .declared, of: HostName(query: "own.example", display: "own.example"))
-    try allowance.check("127.0.0.1", under: .rule, of: HostName(query: "localhost", display: "localhost"))
-    #expect(throws: ProbeAllowance.Refusal.self) { try allowance.check("169.254.169.254", under: .declared, of: name) }
+    try allowance.check("10.0.0.1", port: 80, under: .rule, of: name)
+    try allowance.check(
+      "127.0.0.1", port: 80, under: .declared, of: HostName(query: "own.example", display: "own.example"))
+    try allowance.check("127.0.0.1", port: 80, under: .rule, of: HostName(query: "localhost", display: "localhost"))
+    #expect(throws: ProbeAllowance.Refusal.self) {
+      try allowance.check("169.254.169.254", port: 80, under: .declared, of: name)
+    }
+  }
+
+  @Test("a name leads to a declared address at the declared port only, and any name is not localhost")
+  func declaredPort() throws {
+    let name = HostName(query: "a.evil.example", display: "a.evil.example")
+    let localhost = HostName(query: "localhost", display: "localhost")
+    let allowance = try Self.allowance(["*"], declared: ["127.0.0.1:9002"])
+    try allowance.check("127.0.0.1", port: 9002, under: .rule, of: name)
+    for name in [name, localhost] {
+      #expect(throws: ProbeAllowance.Refusal.self) {
+        try allowance.check("127.0.0.1", port: 9005, under: .rule, of: name)
+      }
+    }
+    try Self.allowance(["localhost"]).check("127.0.0.1", port: 9005, under: .rule, of: localhost)
   }
 
   @Test(

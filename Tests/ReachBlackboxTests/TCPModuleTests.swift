@@ -82,6 +82,36 @@ import Testing
     }
   }
 
+  @Test(
+    "a peer that talks without end is ended at the deadline, and others have their turn meanwhile",
+    arguments: ["\n", "hello\r\n"])
+  func endless(line: String) async throws {
+    try await withEventLoop { loop in
+      let talker = try Talker(on: loop)
+      talker.serve { client in
+        let piece = String(repeating: line, count: 4_096)
+        // Until the prober has closed the connection.
+        while true {
+          try await client.say(piece)
+          await loop.sleep(until: loop.now())
+        }
+      }
+      var module = TCPModule()
+      module.exchange = [try Self.step(expect: "^never$")]
+      let turns = LoopConfined(0, on: loop)
+      let others = loop.spawn {
+        while !Task.isCancelled {
+          turns.withState { $0 += 1 }
+          await loop.sleep(until: loop.now())
+        }
+      }
+      let probed = try await probe(talker.target, by: module, within: .milliseconds(300), on: loop)
+      others.cancel()
+      #expect(probed.outcome == .failure && probed.log.contains("the time is over"), "\(probed.log.suffix(300))")
+      #expect(turns.withState { $0 } > 10)
+    }
+  }
+
   @Test("labels are filled from the line that matched")
   func labels() async throws {
     try await withEventLoop { loop in

@@ -192,7 +192,9 @@ import Testing
       #expect(stage.names == ["a.example"])
       #expect(stage.lists.last?.first?.target.policy.interval == .seconds(2))
       try stage.start("targets_from: [{ http: '\(url)', refresh: 2m }]")
-      #expect(stage.names == [], "another question is another source")
+      #expect(stage.names == ["a.example"], "asked at other times it is the same source")
+      try stage.start("targets_from: [{ http: '\(url)/other' }]")
+      #expect(stage.names == [], "another place is another source")
     }
   }
 

@@ -103,6 +103,7 @@ extension Agent: ReloadOwner {
     board.agent.withState { $0.plugins = plugins.compactMap(\.plugin).map { (plugin: $0.name, version: $0.version) } }
     watchFiles()
     discover(by: configuration)
+    if discovery.current == nil { inForce.withState { $0.leaving = [:] } }
     var outcome = Reloader.Outcome(reading.preparation)
     outcome.summary = change.plan.counts.description
     if configuration.stateDirectory != before.stateDirectory {
@@ -115,8 +116,15 @@ extension Agent: ReloadOwner {
   private func watch(_ change: RosterChange, _ restored: [String: RestoredTarget]) {
     let removed = change.plan.removed.map(\.target.name)
     scheduler.remove(removed)
-    let detail = inForce.withState { $0.detail }
-    let fresh = change.commit(on: board, detail: detail, restored: restored)
+    let (detail, leaving) = inForce.withState { force in
+      defer { force.leaving = [:] }
+      return (force.detail, force.leaving)
+    }
+    let fresh = change.commit(on: board, detail: detail, restored: restored, leaving: leaving)
+    if change.origin == .declared {
+      // A source may have them too, which it is about to tell.
+      inForce.withState { force in for watched in change.plan.removed { force.leaving[watched.target.name] = watched } }
+    }
     store.release(removed)
     probes.targetsChanged()
     scheduler.add(fresh.map { ScheduledTarget($0.runner, tag: $0.key) })

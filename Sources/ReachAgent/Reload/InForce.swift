@@ -25,6 +25,8 @@ struct InForce {
   let stateDirectory: String?
   /// Set once there are names to resolve.
   var resolverFiles: ResolverFiles?
+  /// Targets that are declared no more, until it is known whether they are discovered.
+  var leaving: [String: WatchedTarget] = [:]
   /// The watch over the configuration file, while there is one.
   var fileWatch: Int?
 

@@ -31,10 +31,11 @@ struct RosterChange {
     self.runners = runners
   }
 
-  /// Has the board watch the list from now on. `restored` is what is known of targets that are new, by name. Returns those
-  /// that are to be scheduled anew.
+  /// Has the board watch the list from now on. `restored` is what is known of targets that are new, by name; `leaving` has
+  /// those that were declared until just now, as they stood. Returns those that are to be scheduled anew.
   func commit(
-    on board: TargetBoard, detail: MetricsDetail, restored: [String: RestoredTarget]
+    on board: TargetBoard, detail: MetricsDetail, restored: [String: RestoredTarget],
+    leaving: [String: WatchedTarget] = [:]
   ) -> [WatchedTarget] {
     var watched: [WatchedTarget] = []
     var fresh: [WatchedTarget] = []
@@ -45,13 +46,17 @@ struct RosterChange {
       case (.keep(let target), _): watched.append(target)
       case (.change(let old, let target), let runner?):
         replaced.append(old)
-        fresh.append(WatchedTarget(runner, target.probes, after: old, detail: detail, on: board.loop))
+        fresh.append(WatchedTarget(runner, target.probes, key: old.key, after: old, detail: detail, on: board.loop))
         watched.append(fresh[fresh.count - 1])
       case (.add(let target), let runner?):
         let key = board.roster.withState { $0.takeKey() }
-        let known = restored[target.target.name]
+        let name = target.target.name
         fresh.append(
-          WatchedTarget(runner, target.probes, key: key, detail: detail, restored: known, on: board.loop))
+          leaving[name].map {
+            WatchedTarget(runner, target.probes, key: key, after: $0, detail: detail, on: board.loop)
+          }
+            ?? WatchedTarget(
+              runner, target.probes, key: key, detail: detail, restored: restored[name], on: board.loop))
         watched.append(fresh[fresh.count - 1])
       case (.change, nil), (.add, nil): break
       }

@@ -60,6 +60,7 @@ final class TLSStream: ByteStream {
   }
 
   func read(upTo count: Int) async throws(StreamFailure) -> [UInt8] {
+    try await pause()
     var octets = [UInt8](repeating: 0, count: max(1, count))
     while true {
       let code = unsafe octets.withUnsafeMutableBufferPointer { buffer in
@@ -79,6 +80,8 @@ final class TLSStream: ByteStream {
       if code >= 0 { sent += code } else { try await wait(after: code) }
     }
   }
+
+  func pause() async throws(StreamFailure) { try await plain.pause() }
 
   private func wait(after code: Int) async throws(StreamFailure) {
     switch code {
