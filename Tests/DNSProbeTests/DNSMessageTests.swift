@@ -149,7 +149,7 @@ import Testing
     #expect(Self.reply([selfReference]) == .failed(.dnsMalformed))
   }
 
-  @Test("no bytes at all can make the reader trap, nor make it take long", .timeLimit(.minutes(1)))
+  @Test("no bytes at all can make the reader trap, nor make it take long", .timeLimit(.minutes(4)))
   func fuzz() {
     var generator = SystemRandomNumberGenerator()
     let seeds = [

@@ -13,7 +13,7 @@ import Testing
 
   @Test(
     "it stands what every backend must stand",
-    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(2)))
+    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
   func conformance() async throws {
     let violations = try await conformanceViolations(of: DNSProbe.registration) { loop, _ in
       let server = try FakeNameServer(loop) { query in
@@ -34,7 +34,7 @@ import Testing
     #expect(violations == [])
   }
 
-  @Test("a target without a name has nothing to resolve", .timeLimit(.minutes(1)))
+  @Test("a target without a name has nothing to resolve", .timeLimit(.minutes(4)))
   func otherTargets() async throws {
     let reason = try await withEventLoop { loop in
       let host = try ProbeHost.onThisLoop(loop)
@@ -49,7 +49,7 @@ import Testing
     #expect(reason == "not_probed")
   }
 
-  @Test("what is done is told to whoever listens", .timeLimit(.minutes(1)))
+  @Test("what is done is told to whoever listens", .timeLimit(.minutes(4)))
   func notes() async throws {
     let log = NoteKeeper()
     try await withEventLoop { loop in

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("an answer is used again without a query until its TTL has passed", .timeLimit(.minutes(1)))
+  @Test("an answer is used again without a query until its TTL has passed", .timeLimit(.minutes(4)))
   func reuse() async throws {
     let clock = ManualClock()
     let (findings, queries) = try await withEventLoop(clock: clock) { loop in
@@ -42,7 +42,7 @@ import Testing
     #expect(queries == 4)
   }
 
-  @Test("with `cache: false` each round asks", .timeLimit(.minutes(1)))
+  @Test("with `cache: false` each round asks", .timeLimit(.minutes(4)))
   func noReuse() async throws {
     let queries = try await withEventLoop { loop in
       let server = try FakeNameServer(loop) { .reply($0.addresses(Self.both)) }
@@ -54,7 +54,7 @@ import Testing
     #expect(queries == 3)
   }
 
-  @Test("targets of one name ask once together", .timeLimit(.minutes(1)))
+  @Test("targets of one name ask once together", .timeLimit(.minutes(4)))
   func coalescing() async throws {
     let (findings, queries) = try await withEventLoop { loop in
       let server = try FakeNameServer(loop) { .reply($0.addresses(Self.both)) }
@@ -71,7 +71,7 @@ import Testing
     #expect(queries == 2)
   }
 
-  @Test("each of those who wait together has its own deadline", .timeLimit(.minutes(1)))
+  @Test("each of those who wait together has its own deadline", .timeLimit(.minutes(4)))
   func ownDeadlines() async throws {
     let (short, long) = try await withEventLoop { loop in
       let server = try FakeNameServer(loop) { query in
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(
-    "while the resolver fails the last answer stands in, and the failure is told", .timeLimit(.minutes(1)),
+    "while the resolver fails the last answer stands in, and the failure is told", .timeLimit(.minutes(4)),
     arguments: [(2, .dnsServFail), (5, .dnsRefused), (nil, .dnsTimeout)] as [(UInt16?, Reason)])
   func stale(code: UInt16?, reason: Reason) async throws {
     let finding = try await withEventLoop { loop in
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "with an older answer at hand a silent resolver leaves time to connect, and is heard later", .timeLimit(.minutes(1))
+    "with an older answer at hand a silent resolver leaves time to connect, and is heard later", .timeLimit(.minutes(4))
   )
   func leavesTime() async throws {
     let (isEarly, stale, later) = try await withEventLoop { loop in
@@ -128,7 +128,7 @@ import Testing
     #expect(later.result == .resolved && !later.isStale)
   }
 
-  @Test("a name that has gone leaves nothing to stand in", .timeLimit(.minutes(1)), arguments: [3, 0] as [UInt16])
+  @Test("a name that has gone leaves nothing to stand in", .timeLimit(.minutes(4)), arguments: [3, 0] as [UInt16])
   func gone(code: UInt16) async throws {
     let findings = try await withEventLoop { loop in
       let behaviour = Switch()
@@ -150,7 +150,7 @@ import Testing
     #expect(findings[0].result == .failed(code == 3 ? .dnsNXDomain : .dnsNoData))
   }
 
-  @Test("a family that does not answer once keeps the addresses it had", .timeLimit(.minutes(1)))
+  @Test("a family that does not answer once keeps the addresses it had", .timeLimit(.minutes(4)))
   func partial() async throws {
     let finding = try await withEventLoop { loop in
       let server = try FakeNameServer(loop) { query in
@@ -167,7 +167,7 @@ import Testing
     #expect(!finding.isStale)
   }
 
-  @Test("an answer that is there when the deadline is found to have passed counts", .timeLimit(.minutes(1)))
+  @Test("an answer that is there when the deadline is found to have passed counts", .timeLimit(.minutes(4)))
   func starved() async throws {
     let clock = ManualClock()
     let finding = try await withEventLoop(clock: clock) { loop in

@@ -39,7 +39,7 @@ import Testing
     #expect(SocketErrors.reply(SystemError("recv", FaultCode(errno: ECONNRESET)), server: server) == .closed)
   }
 
-  @Test("a source address that is not ours is this host's fault", .timeLimit(.minutes(1)))
+  @Test("a source address that is not ours is this host's fault", .timeLimit(.minutes(4)))
   func foreignSource() async throws {
     let finding = try await withEventLoop { loop in
       let server = try FakeNameServer(loop) { .reply($0.addresses([Self.address])) }
@@ -54,7 +54,7 @@ import Testing
     #expect(fault.reason == .probeError(FaultCode(errno: EADDRNOTAVAIL)))
   }
 
-  @Test("queries leave from the target's source only where that is asked for", .timeLimit(.minutes(1)))
+  @Test("queries leave from the target's source only where that is asked for", .timeLimit(.minutes(4)))
   func source() async throws {
     for (binds, result) in [(true, true), (false, true)] {
       let finding = try await withEventLoop { loop in
@@ -69,7 +69,7 @@ import Testing
 
   @Test(
     "a firewall of this host that forbids to send is its fault, a route that leads nowhere is not",
-    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
   func firewall() async throws {
     let findings = try await withNetworkNamespace { loop, network in
       let gateway = try network.stageGateway()
@@ -101,7 +101,7 @@ import Testing
 
   @Test(
     "an address that goes away does not leave its socket behind to be asked from",
-    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
   func addressChange() async throws {
     let findings = try await withNetworkNamespace { loop, network in
       let gateway = try network.stageGateway()
@@ -117,7 +117,7 @@ import Testing
     #expect(findings.map(\.result) == [.resolved, .resolved])
   }
 
-  @Test("a thousand names leave one channel and nothing under way", .timeLimit(.minutes(1)))
+  @Test("a thousand names leave one channel and nothing under way", .timeLimit(.minutes(4)))
   func leavesNothing() async throws {
     let (channels, jobs) = try await withEventLoop { loop in
       let server = try FakeNameServer(loop) { .reply($0.addresses([Self.address])) }
@@ -136,7 +136,7 @@ import Testing
     #expect(jobs == 0)
   }
 
-  @Test("no thread is started", .timeLimit(.minutes(1)))
+  @Test("no thread is started", .timeLimit(.minutes(4)))
   func noThread() async {
     // In a process of its own, where no other test's threads come and go.
     await #expect(processExitsWith: .success) {
@@ -156,7 +156,7 @@ import Testing
 
   @Test(
     "with no descriptor left it is this host's fault, and passes with it",
-    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
   func noDescriptors() async throws {
     // The thread has a table of descriptors of its own, which is filled up here.
     let findings = try await withNetworkNamespace(isolatesDescriptors: true) { loop, _ in

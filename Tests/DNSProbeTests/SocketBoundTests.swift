@@ -8,7 +8,7 @@ import Testing
 @testable import DNSProbe
 
 /// What happens where there are fewer sockets than name servers.
-@Suite(.timeLimit(.minutes(1))) struct SocketBoundTests {
+@Suite(.timeLimit(.minutes(4))) struct SocketBoundTests {
   private static let address: IPAddress = "192.0.2.1"
 
   private static func resolver(

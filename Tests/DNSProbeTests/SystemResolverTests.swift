@@ -16,7 +16,7 @@ import Testing
       resolverConfiguration: directory.path + "/resolv.conf", hosts: directory.path + "/hosts", patience: .zero)
   }
 
-  @Test("without a name server it is this host's fault, which says what to do", .timeLimit(.minutes(1)))
+  @Test("without a name server it is this host's fault, which says what to do", .timeLimit(.minutes(4)))
   func noServer() async throws {
     let directory = try TemporaryDirectory()
     let finding = try await withEventLoop { loop in
@@ -30,7 +30,7 @@ import Testing
     #expect(fault.detail.contains("nameserver"))
   }
 
-  @Test("the hosts file answers before any server is asked, by family", .timeLimit(.minutes(1)))
+  @Test("the hosts file answers before any server is asked, by family", .timeLimit(.minutes(4)))
   func hosts() async throws {
     let directory = try TemporaryDirectory()
     try directory.write("hosts", "192.0.2.1 web\n192.0.2.2 web.example.test web\n2001:db8::1 six\n")
@@ -46,7 +46,7 @@ import Testing
     #expect(findings[1].addresses == ["2001:db8::1"])
   }
 
-  @Test("a named server is asked although the hosts file lists the name", .timeLimit(.minutes(1)))
+  @Test("a named server is asked although the hosts file lists the name", .timeLimit(.minutes(4)))
   func hostsPassedOver() async throws {
     let directory = try TemporaryDirectory()
     try directory.write("hosts", "192.0.2.99 www.example.test\n")
@@ -59,7 +59,7 @@ import Testing
     #expect(finding.addresses == [Self.address])
   }
 
-  @Test("localhost and what is below it is this host, and never asked for", .timeLimit(.minutes(1)))
+  @Test("localhost and what is below it is this host, and never asked for", .timeLimit(.minutes(4)))
   func localhost() async throws {
     let directory = try TemporaryDirectory()
     let findings = try await withEventLoop { loop in
@@ -69,7 +69,7 @@ import Testing
     for finding in findings { #expect(finding.addresses == [.loopback6, .loopback]) }
   }
 
-  @Test("names are absolute unless the target asks for the search list", .timeLimit(.minutes(1)))
+  @Test("names are absolute unless the target asks for the search list", .timeLimit(.minutes(4)))
   func search() async throws {
     let directory = try TemporaryDirectory()
     try directory.write("resolv.conf", "search one.test two.test\n")
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "a change of the configuration is seen in the next round, and old answers are not used", .timeLimit(.minutes(1)))
+    "a change of the configuration is seen in the next round, and old answers are not used", .timeLimit(.minutes(4)))
   func change() async throws {
     // The file can name no port, so this needs port 53, in a network of its own.
     guard NamespaceSupport.isAvailable else { return }
@@ -115,7 +115,7 @@ import Testing
 
   @Test(
     "a question that is under way to a server of before is not shared, and its late answer is not kept",
-    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+    .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
   func outdatedQuestion() async throws {
     let directory = try TemporaryDirectory()
     try directory.write("resolv.conf", "nameserver 127.0.0.77\n")

@@ -5,7 +5,7 @@ import ReachTestSupport
 import Testing
 
 /// `reachd run`, from its start to its end.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(4)))
 struct AgentTests {
   private static let configuration = """
     defaults: { interval: 1s, timeout: 800ms }

@@ -9,7 +9,7 @@ import Testing
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"),
   .enabled(if: BlackboxExporter.isAvailable, "needs Debian's package prometheus-blackbox-exporter"),
-  .serialized, .timeLimit(.minutes(3)))
+  .serialized, .timeLimit(.minutes(5)))
 struct BlackboxComparisonTests {
   private static let modules = """
     modules:

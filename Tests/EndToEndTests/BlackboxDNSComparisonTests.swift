@@ -7,7 +7,7 @@ import Testing
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"),
   .enabled(if: BlackboxExporter.isAvailable, "needs Debian's package prometheus-blackbox-exporter"),
-  .serialized, .timeLimit(.minutes(3)))
+  .serialized, .timeLimit(.minutes(5)))
 struct BlackboxDNSComparisonTests {
   /// One record of each type that a server gives out when it is asked, at the name `r` with the type's name behind it.
   private static let records = [

@@ -4,7 +4,7 @@ import ReachTestSupport
 import Testing
 
 /// The commands that run to their end: `--help`, `--version`, `check`, `plugins`, and what cannot be understood.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(4)))
 struct CommandTests {
   @Test("--version says which it is", arguments: [["--version"]])
   func version(words: [String]) async throws {

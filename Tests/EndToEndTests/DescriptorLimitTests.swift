@@ -6,7 +6,7 @@ import Testing
 /// The whole program with no more descriptors than it can get by with.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"),
-  .enabled(if: NameServer.isAvailable, "needs Debian's package nsd"), .serialized, .timeLimit(.minutes(3)))
+  .enabled(if: NameServer.isAvailable, "needs Debian's package nsd"), .serialized, .timeLimit(.minutes(5)))
 struct DescriptorLimitTests {
   private static let limit = ["prlimit", "--nofile=64:64"]
 

@@ -5,7 +5,7 @@ import ReachTestSupport
 import Testing
 
 /// Targets that are found while the agent runs.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct DiscoveryTests {
   private static let configuration = """
     targets_from:

@@ -6,7 +6,7 @@ import Testing
 
 /// What the running agent serves, and where, as seen by curl and promtool.
 @Suite(
-  .enabled(if: areClientsThere, "needs Debian's packages curl and prometheus"), .timeLimit(.minutes(2)))
+  .enabled(if: areClientsThere, "needs Debian's packages curl and prometheus"), .timeLimit(.minutes(4)))
 struct EndpointTests {
   static let configuration = """
     targets:

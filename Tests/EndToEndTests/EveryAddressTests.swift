@@ -6,7 +6,7 @@ import Testing
 /// Names with several addresses, whose addresses change, and whose resolver fails, through the whole program.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"),
-  .enabled(if: NameServer.isAvailable, "needs Debian's package nsd"), .serialized, .timeLimit(.minutes(3)))
+  .enabled(if: NameServer.isAvailable, "needs Debian's package nsd"), .serialized, .timeLimit(.minutes(5)))
 struct EveryAddressTests {
   private static func zone(_ records: String) -> String {
     "$ORIGIN reachd.test.\n$TTL 300\n@ IN SOA ns h 1 3600 600 86400 60\n@ IN NS ns\nns IN A 198.51.100.2\n" + records

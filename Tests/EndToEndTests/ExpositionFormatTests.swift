@@ -5,7 +5,7 @@ import ReachTestSupport
 import Testing
 
 /// The formats of `/metrics`, as a running agent serves them and other people's programs read them.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExpositionFormatTests {
   private static func configuration(port: UInt16, interval: String = "200ms") -> String {
     """

@@ -4,7 +4,7 @@ import ReachTestSupport
 import Testing
 
 /// What the program needs: one thread, little memory, no Foundation.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(4)))
 struct FootprintTests {
   @Test("one thread probes names and ports, and ten targets take little memory")
   func threadAndMemory() async throws {

@@ -6,7 +6,7 @@ import Testing
 /// Names, resolved by a real name server behind a router, through the whole program.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"),
-  .enabled(if: NameServer.isAvailable, "needs Debian's package nsd"), .serialized, .timeLimit(.minutes(2)))
+  .enabled(if: NameServer.isAvailable, "needs Debian's package nsd"), .serialized, .timeLimit(.minutes(4)))
 struct NameVerdictTests {
   private static let zone = """
     $ORIGIN reachd.test.

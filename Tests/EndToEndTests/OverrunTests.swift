@@ -6,7 +6,7 @@ import Testing
 
 /// More changes than the kernel keeps for a process that does not get to run.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(2)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct OverrunTests {
   @Test("lost events are logged and counted, and what they would have told is known all the same")
   func overrun() async throws {

@@ -5,7 +5,7 @@ import ReachTestSupport
 import Testing
 
 /// What `/probe` and `/logs` of the running agent answer.
-@Suite(.timeLimit(.minutes(2))) struct ProbeEndpointTests {
+@Suite(.timeLimit(.minutes(4))) struct ProbeEndpointTests {
   private static func configuration(_ targets: String, allow: String = "[127.0.0.0/8]") -> String {
     """
     targets: \(targets)

@@ -6,7 +6,7 @@ import Testing
 
 /// Every outcome that a network can be made to have, through the whole program: `reachd probe` in staged namespaces.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .serialized, .timeLimit(.minutes(2)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .serialized, .timeLimit(.minutes(4)))
 struct ProbeVerdictTests {
   @Test("a service behind a router: open, closed, silent, rejected, and each policy's view of closed")
   func services() async throws {

@@ -6,7 +6,7 @@ import Testing
 /// Debian's own Prometheus scrapes the running agent, and alerts by the rules that are delivered with it.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"),
-  .enabled(if: Prometheus.isAvailable, "needs Debian's package prometheus"), .timeLimit(.minutes(3)))
+  .enabled(if: Prometheus.isAvailable, "needs Debian's package prometheus"), .timeLimit(.minutes(5)))
 struct PrometheusTests {
   @Test("the delivered files are valid")
   func files() throws {

@@ -5,7 +5,7 @@ import ReachTestSupport
 import Testing
 
 /// The configuration read again while the agent runs.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ReloadTests {
   /// Targets on the loopback address at fast intervals, each a line of its own.
   private static func configuration(_ targets: [String], _ more: String = "") -> String {

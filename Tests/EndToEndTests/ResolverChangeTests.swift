@@ -8,7 +8,7 @@ import Testing
 /// change itself can bring about what is waited for.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"),
-  .enabled(if: NameServer.isAvailable, "needs Debian's package nsd"), .serialized, .timeLimit(.minutes(2)))
+  .enabled(if: NameServer.isAvailable, "needs Debian's package nsd"), .serialized, .timeLimit(.minutes(4)))
 struct ResolverChangeTests {
   private static let zone = """
     $ORIGIN reachd.test.

@@ -4,7 +4,7 @@ import ReachTestSupport
 import Testing
 
 /// Odd names, many targets, a link that comes and goes.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct RobustnessTests {
   private static let names = ["a \"quoted\" \\ name", "two\nlines", "☃ émoji 🛰️", "<b>&amp;</b>", "tab\there"]
 

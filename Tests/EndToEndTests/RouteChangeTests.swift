@@ -5,7 +5,7 @@ import Testing
 
 /// What changes under a running agent is seen, whatever kind of message the kernel sends for it, if any.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(2)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct RouteChangeTests {
   @Test("a route, a rule, a next hop, an address and an interface that go and come back")
   func changes() async throws {

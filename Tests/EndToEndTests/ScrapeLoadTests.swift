@@ -6,7 +6,7 @@ import Testing
 
 /// Many scrapes at once of many targets, one of them by a client that hardly reads.
 @Suite(
-  .enabled(if: areClientsThere, "needs Debian's packages curl and prometheus"), .timeLimit(.minutes(3)))
+  .enabled(if: areClientsThere, "needs Debian's packages curl and prometheus"), .timeLimit(.minutes(5)))
 struct ScrapeLoadTests {
   @Test("five clients at once, one of them reading a byte a second, cost little memory and no round of 10,000 targets")
   func load() async throws {

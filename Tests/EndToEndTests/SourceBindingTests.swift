@@ -5,7 +5,7 @@ import Testing
 
 /// Targets that are reached by a source of their own, through the whole program.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .serialized, .timeLimit(.minutes(3)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .serialized, .timeLimit(.minutes(5)))
 struct SourceBindingTests {
   /// A second way to the server, on `veth8`, that only policy routing knows: by mark 16, or from 203.0.113.1.
   private static func stageSecondWay(_ stage: NetworkStage, to server: NetworkNamespace) throws {

@@ -5,7 +5,7 @@ import ReachTestSupport
 import Testing
 
 /// What outlives the agent: transitions, counters, sequence numbers and the last status.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct StateTests {
   private static func configuration(_ folder: TestFolder?, _ port: UInt16, _ more: String = "") -> String {
     (folder.map { "state_dir: \($0.path)/state\n" } ?? "") + """

@@ -7,7 +7,7 @@ import Testing
 @Suite(
   .enabled(
     if: areClientsThere && TestAuthority.isAvailable, "needs Debian's packages curl, openssl and prometheus"),
-  .timeLimit(.minutes(3)))
+  .timeLimit(.minutes(5)))
 struct WebConfigTests {
   /// "secret".
   private static let hash = "$2y$10$abcdefghijklmnopqrstuuqflPDzB6gcMhKa1rZqKiun2YGL5sa2u"

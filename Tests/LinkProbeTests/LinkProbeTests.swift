@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "a name that no interface can have is refused with what to write instead", .timeLimit(.minutes(1)),
+    "a name that no interface can have is refused with what to write instead", .timeLimit(.minutes(4)),
     arguments: ["", "eth 0", "a/b", ".", "..", "eth0\n", String(repeating: "x", count: 128)])
   func refusesNames(name: String) async throws {
     let failure = try await withEventLoop { loop in
@@ -32,7 +32,7 @@ import Testing
   }
 }
 
-@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct LinkProbeTests {
   /// What the probe sees, with these options, of a target with these candidates.
   private func see(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachAgent
 
-@Suite(.timeLimit(.minutes(1))) struct SlowLookTests {
+@Suite(.timeLimit(.minutes(4))) struct SlowLookTests {
   @Test("it looks every thirty seconds until it is let go")
   func looks() async throws {
     let clock = ManualClock()

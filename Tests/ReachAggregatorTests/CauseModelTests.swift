@@ -6,7 +6,7 @@ internal import Testing
 @Suite struct CauseModelTests {
   @Test(
     "Membership is what a full account comes to, and what is announced holds, once, until it is cleared",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(4)))
   func model() {
     for seed in UInt64(1)...100 {
       var run = ModelRun(seed: seed)

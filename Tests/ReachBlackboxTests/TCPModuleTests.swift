@@ -7,7 +7,7 @@ import ReachTestSupport
 import Testing
 
 /// A module with the backend tcp against servers on loopback.
-@Suite(.timeLimit(.minutes(1))) struct TCPModuleTests {
+@Suite(.timeLimit(.minutes(4))) struct TCPModuleTests {
   private static func step(
     expect: String? = nil, send: String = "", bytes: String = "", labels: [ExchangeStep.Label]? = nil
   ) throws -> ExchangeStep {

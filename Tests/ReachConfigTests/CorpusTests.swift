@@ -5,7 +5,7 @@ import Testing
 
 /// PyYAML's own test data: files made to be hard for a reader of YAML.
 @Suite(
-  .enabled(if: PythonPackages.areAvailable, "\(PythonPackages.requirement)"), .timeLimit(.minutes(2)))
+  .enabled(if: PythonPackages.areAvailable, "\(PythonPackages.requirement)"), .timeLimit(.minutes(4)))
 struct CorpusTests {
   private static func folder() throws -> String { try PythonPackages.source("PyYAML") + "/tests/legacy_tests/data" }
 

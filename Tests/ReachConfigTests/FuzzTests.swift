@@ -41,7 +41,7 @@ import Testing
     return bytes
   }
 
-  @Test("damaged files are answered, with problems in order and within the file", .timeLimit(.minutes(1)))
+  @Test("damaged files are answered, with problems in order and within the file", .timeLimit(.minutes(4)))
   func files() {
     var originals = BadFileTests.names.map { ConfigurationFiles.bytes("\(ConfigurationFiles.bad)/\($0).yaml") }
     originals += ["documented", "merges", "scalars", "targets"].map {
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("damaged values are answered", .timeLimit(.minutes(1)))
+  @Test("damaged values are answered", .timeLimit(.minutes(4)))
   func values() {
     let originals = [
       "1m30s", "example.com:443", "[2001:db8::1]:443", "unix:/run/a.sock", "192.0.2.1", "bücher.example",
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("files made to be slow are answered all the same", .timeLimit(.minutes(1)))
+  @Test("files made to be slow are answered all the same", .timeLimit(.minutes(4)))
   func slow() {
     let count = 20_000
     let files: [String] = [

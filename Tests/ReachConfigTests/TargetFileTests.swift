@@ -16,7 +16,7 @@ import Testing
     #expect(TargetFile.matching("/nowhere/*.json") == [])
   }
 
-  @Test("what is no file of a fair size is refused without waiting for it", .timeLimit(.minutes(1)))
+  @Test("what is no file of a fair size is refused without waiting for it", .timeLimit(.minutes(4)))
   func refusals() throws {
     let folder = try TestFolder()
     try #require(unsafe mkfifo(folder.path + "/fifo", 0o600) == 0)

@@ -225,7 +225,7 @@ import Testing
     #expect(path("web: {listen: [':1']}", file: "/etc/reachd/reachd.yaml") == nil)
   }
 
-  @Test("whatever bytes a file has, it is read or refused", .timeLimit(.minutes(1)))
+  @Test("whatever bytes a file has, it is read or refused", .timeLimit(.minutes(4)))
   func anything() {
     let pieces = [
       "tls_server_config:", "basic_auth_users:", "http_server_config:", "rate_limit:", " cert_file: ", " key: ", "\n",

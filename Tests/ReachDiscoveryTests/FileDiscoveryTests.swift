@@ -6,7 +6,7 @@ import ReachTestSupport
 import Testing
 
 /// Targets in files that come, change and go.
-@Suite(.timeLimit(.minutes(1))) struct FileDiscoveryTests {
+@Suite(.timeLimit(.minutes(4))) struct FileDiscoveryTests {
   private static let globs = "targets_from: [{ file: ['t/*.json', 't/*.yml'] }]\ntargets: [declared.example]"
 
   private static func list(_ names: String...) -> String {

@@ -7,7 +7,7 @@ import ReachTestSupport
 import Testing
 
 /// Targets of a server, by the real libcurl against a real server.
-@Suite(.timeLimit(.minutes(1))) struct ServerDiscoveryTests {
+@Suite(.timeLimit(.minutes(4))) struct ServerDiscoveryTests {
   private struct Script: Sendable {
     var status = 200
     var type = "application/json; charset=utf-8"

@@ -6,7 +6,7 @@ import ReachTestSupport
 import Testing
 
 /// Targets of SRV records, by a name server on this host.
-@Suite(.timeLimit(.minutes(1))) struct ServiceDiscoveryTests {
+@Suite(.timeLimit(.minutes(4))) struct ServiceDiscoveryTests {
   private static func record(_ priority: UInt16, _ name: String, _ port: UInt16, ttl: UInt32 = 1) -> Wire.Record {
     Wire.Record(
       owner: Wire.questionName, type: 33, ttl: ttl,

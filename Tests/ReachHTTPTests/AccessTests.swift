@@ -7,7 +7,7 @@ import Testing
 /// Names, passwords and limits, with curl and without.
 @Suite(
   .enabled(if: Curl.isAvailable, "needs Debian's package curl, and runs wherever all tests are required"),
-  .timeLimit(.minutes(1)))
+  .timeLimit(.minutes(4)))
 struct AccessTests {
   /// "secret" and "other", at the lowest cost.
   private static let users = [

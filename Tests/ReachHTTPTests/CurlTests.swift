@@ -8,7 +8,7 @@ import Testing
 /// curl, as users have it, against the server.
 @Suite(
   .enabled(if: Curl.isAvailable, "needs Debian's package curl, and runs wherever all tests are required"),
-  .timeLimit(.minutes(1)))
+  .timeLimit(.minutes(4)))
 struct CurlTests {
   @Test(
     "each version of HTTP that curl offers gets an answer",

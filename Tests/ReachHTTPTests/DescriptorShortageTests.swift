@@ -7,7 +7,7 @@ import Testing
 
 /// A process that has no descriptor for a client.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct DescriptorShortageTests {
   @Test("a client that cannot be accepted turns the loop for nothing now and then only, and is served once it can")
   func shortage() async throws {

@@ -29,7 +29,7 @@ struct Lines: ChunkSource {
   }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct GzipTests {
   static func routes(size: Int = 100_000, taken: Counter = Counter()) -> HTTPRoutes {
     var routes = HTTPRoutes()

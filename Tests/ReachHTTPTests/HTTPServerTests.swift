@@ -77,7 +77,7 @@ final class Answers: Sendable {
     return try await client.reply(toHead: toHead)
   }
 
-  @Test("a GET is answered with the handler's text, its type and its length", .timeLimit(.minutes(1)))
+  @Test("a GET is answered with the handler's text, its type and its length", .timeLimit(.minutes(4)))
   func get() async throws {
     let reply = try await withEventLoop { loop in
       let server = try Self.start(loop)
@@ -92,7 +92,7 @@ final class Answers: Sendable {
     #expect(reply.headers["content-length"] == "\(reply.body.count)")
   }
 
-  @Test("HEAD is answered like GET without the body, and the connection goes on", .timeLimit(.minutes(1)))
+  @Test("HEAD is answered like GET without the body, and the connection goes on", .timeLimit(.minutes(4)))
   func head() async throws {
     let (head, get) = try await withEventLoop { loop in
       let server = try Self.start(loop)
@@ -112,7 +112,7 @@ final class Answers: Sendable {
 
   @Test(
     "HEAD of a body in chunks has the header of GET, no body and no length that would be wrong",
-    .timeLimit(.minutes(1)), arguments: ["HTTP/1.1", "HTTP/1.0"])
+    .timeLimit(.minutes(4)), arguments: ["HTTP/1.1", "HTTP/1.0"])
   func headOfChunks(version: String) async throws {
     let taken = Counter()
     let bytes = try await withEventLoop { loop in
@@ -130,7 +130,7 @@ final class Answers: Sendable {
     #expect(taken.value == 0)
   }
 
-  @Test("a file that is no socket stays where a Unix socket should be", .timeLimit(.minutes(1)))
+  @Test("a file that is no socket stays where a Unix socket should be", .timeLimit(.minutes(4)))
   func foreignFile() async throws {
     let path = "/tmp/reachd-http-\(getpid())-\(UInt32.random(in: 0...UInt32.max)).txt"
     close(unsafe open(path, O_CREAT | O_WRONLY, 0o600))
@@ -149,7 +149,7 @@ final class Answers: Sendable {
     #expect(unsafe access(path, F_OK) == 0)
   }
 
-  @Test("an unknown path is 404, a wrong method 405 with Allow, nonsense 400", .timeLimit(.minutes(1)))
+  @Test("an unknown path is 404, a wrong method 405 with Allow, nonsense 400", .timeLimit(.minutes(4)))
   func refusals() async throws {
     let answers = Answers()
     let replies = try await withEventLoop { loop in
@@ -169,7 +169,7 @@ final class Answers: Sendable {
     #expect(answers.all == ["other 404", "/hello 405", "/echo 405", "/hello 405", "/hello 200"])
   }
 
-  @Test("several requests on one connection, sent at once, are answered in order", .timeLimit(.minutes(1)))
+  @Test("several requests on one connection, sent at once, are answered in order", .timeLimit(.minutes(4)))
   func keepAlive() async throws {
     let texts = try await withEventLoop { loop in
       let server = try Self.start(loop)
@@ -184,7 +184,7 @@ final class Answers: Sendable {
     #expect(texts == (1...5).map { "hello \($0) -\n" })
   }
 
-  @Test("a body is handed to the handler; one above the limit is refused", .timeLimit(.minutes(1)))
+  @Test("a body is handed to the handler; one above the limit is refused", .timeLimit(.minutes(4)))
   func bodies() async throws {
     let (taken, declared, undeclared) = try await withEventLoop { loop in
       var limits = HTTPLimits()
@@ -206,7 +206,7 @@ final class Answers: Sendable {
     #expect(undeclared.isEmpty)
   }
 
-  @Test("a header larger than the limit is refused", .timeLimit(.minutes(1)))
+  @Test("a header larger than the limit is refused", .timeLimit(.minutes(4)))
   func largeHeader() async throws {
     let limits = HTTPLimits()
     let reply = try await withEventLoop { loop in
@@ -223,7 +223,7 @@ final class Answers: Sendable {
   }
 
   @Test(
-    "a large body in chunks arrives whole at a slow reader, written no faster than it reads", .timeLimit(.minutes(1)))
+    "a large body in chunks arrives whole at a slow reader, written no faster than it reads", .timeLimit(.minutes(4)))
   func slowReader() async throws {
     let taken = Counter()
     let (body, ahead, quick) = try await withEventLoop { loop in
@@ -247,7 +247,7 @@ final class Answers: Sendable {
     #expect(body == Numbers.expected(8_000_000))
   }
 
-  @Test("a large body of known length is sent with its length", .timeLimit(.minutes(1)))
+  @Test("a large body of known length is sent with its length", .timeLimit(.minutes(4)))
   func large() async throws {
     let reply = try await withEventLoop { loop in
       let server = try Self.start(loop)
@@ -260,7 +260,7 @@ final class Answers: Sendable {
   }
 
   @Test(
-    "a body without a byte is an answer too, and a source that never ends it does not hang", .timeLimit(.minutes(1)))
+    "a body without a byte is an answer too, and a source that never ends it does not hang", .timeLimit(.minutes(4)))
   func empty() async throws {
     struct Nothing: ChunkSource {
       mutating func next(into bytes: inout [UInt8]) -> Bool { true }
@@ -279,7 +279,7 @@ final class Answers: Sendable {
     #expect(replies.allSatisfy { $0.body.isEmpty })
   }
 
-  @Test("HTTP/1.0 gets a body without chunks, ended by the connection's end", .timeLimit(.minutes(1)))
+  @Test("HTTP/1.0 gets a body without chunks, ended by the connection's end", .timeLimit(.minutes(4)))
   func oldClient() async throws {
     let reply = try await withEventLoop { loop in
       let server = try Self.start(loop, routes: Self.routes(size: 30_000))
@@ -291,7 +291,7 @@ final class Answers: Sendable {
     #expect(reply.body == Numbers.expected(30_000))
   }
 
-  @Test("two addresses, a Unix socket and IPv6 are served side by side, without a thread", .timeLimit(.minutes(1)))
+  @Test("two addresses, a Unix socket and IPv6 are served side by side, without a thread", .timeLimit(.minutes(4)))
   func listeners() async throws {
     let path = "/tmp/reachd-http-\(getpid())-\(UInt32.random(in: 0...UInt32.max)).sock"
     let (texts, isThreadless, locals) = try await withEventLoop { loop in
@@ -315,7 +315,7 @@ final class Answers: Sendable {
     #expect(unsafe access(path, F_OK) != 0)
   }
 
-  @Test("a Unix socket that a killed process left is taken over, one that is in use is not", .timeLimit(.minutes(1)))
+  @Test("a Unix socket that a killed process left is taken over, one that is in use is not", .timeLimit(.minutes(4)))
   func staleSocket() async throws {
     let path = "/tmp/reachd-http-\(getpid())-\(UInt32.random(in: 0...UInt32.max)).sock"
     let error = try await withEventLoop { loop in
@@ -344,7 +344,7 @@ final class Answers: Sendable {
         + "another address")
   }
 
-  @Test("stop lets an answer under way end, and cuts one that does not by the deadline", .timeLimit(.minutes(1)))
+  @Test("stop lets an answer under way end, and cuts one that does not by the deadline", .timeLimit(.minutes(4)))
   func stops() async throws {
     let (whole, cut) = try await withEventLoop { loop in
       let server = try Self.start(loop, routes: Self.routes(size: 8_000_000))
@@ -366,7 +366,7 @@ final class Answers: Sendable {
     #expect(cut < 8_000_000)
   }
 
-  @Test("more connections than the limit are served in their turn", .timeLimit(.minutes(1)))
+  @Test("more connections than the limit are served in their turn", .timeLimit(.minutes(4)))
   func connectionLimit() async throws {
     let statuses = try await withEventLoop { loop in
       var limits = HTTPLimits()

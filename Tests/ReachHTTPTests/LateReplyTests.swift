@@ -4,7 +4,7 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct LateReplyTests {
   /// A server whose `/late` keeps its replies here.
   private final class Promises: Sendable {

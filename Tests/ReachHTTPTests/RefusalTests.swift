@@ -5,7 +5,7 @@ import ReachTestSupport
 import Testing
 
 /// Requests that are none, or that two readers would read differently.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct RefusalTests {
   @Test(
     "a request of unclear meaning is refused with a text that says why",

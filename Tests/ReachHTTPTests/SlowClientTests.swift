@@ -5,7 +5,7 @@ import ReachTestSupport
 import Testing
 
 /// Clients that would keep what others need.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct SlowClientTests {
   static let greeting = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
 

@@ -10,7 +10,7 @@ import Testing
   .enabled(
     if: Curl.isAvailable && TestAuthority.isAvailable,
     "needs Debian's packages curl and openssl, and runs wherever all tests are required"),
-  .timeLimit(.minutes(1)))
+  .timeLimit(.minutes(4)))
 struct TLSRotationTests {
   private typealias Stage = TLSTests.Stage
 

@@ -4,7 +4,7 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(4))) struct EventLoopTests {
   @Test("a task spawned on the loop stays on its thread across sleeps")
   func staysOnLoop() async throws {
     let kept = try await withEventLoop { loop in

@@ -8,7 +8,7 @@ import Testing
 @testable import ReachIO
 
 /// Changes of real files, on virtual time: events are there as soon as the call that makes them has returned.
-@Suite(.timeLimit(.minutes(1))) struct FileWatchTests {
+@Suite(.timeLimit(.minutes(4))) struct FileWatchTests {
   /// What a test has: the watch, a folder to write in, and the calls that came.
   private struct Stage: Sendable {
     let loop: EventLoop

@@ -3,7 +3,7 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ManualClockTests {
+@Suite(.timeLimit(.minutes(4))) struct ManualClockTests {
   @Test("stepping through an hour fires a timer that sets itself again every minute, at its minute")
   func periodic() async throws {
     let clock = ManualClock(start: Instant(nanoseconds: 0))

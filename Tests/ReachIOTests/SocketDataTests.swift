@@ -3,7 +3,7 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SocketDataTests {
+@Suite(.timeLimit(.minutes(4))) struct SocketDataTests {
   @Test("a datagram arrives whole, and before it there is nothing")
   func datagrams() async throws {
     try await withEventLoop { loop in

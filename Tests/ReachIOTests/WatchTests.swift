@@ -4,7 +4,7 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WatchTests {
+@Suite(.timeLimit(.minutes(4))) struct WatchTests {
   @Test("an event for a watch that ended in the same turn is dropped, also when its descriptor number lives on")
   func staleEvent() async throws {
     let seen = try await withEventLoop { loop in

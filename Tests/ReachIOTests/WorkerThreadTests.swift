@@ -3,7 +3,7 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct WorkerThreadTests {
   @Test("what is offloaded runs beside the loop, and its value comes back to it")
   func offload() async throws {

@@ -37,7 +37,7 @@ struct Pipe: ~Copyable {
 
   @Test(
     "a pipe nobody reads costs a bounded buffer; the loop goes on, what is lost is counted, the rest comes whole",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(4)))
   func blockedPipe() async throws {
     let (dropped, lines, blocks) = try await withEventLoop { loop in
       let pipe = Pipe()
@@ -64,7 +64,7 @@ struct Pipe: ~Copyable {
     #expect(String(decoding: lines.last ?? [], as: UTF8.self).contains("line 5000"))
   }
 
-  @Test("a socket is written without waiting, as under a service manager", .timeLimit(.minutes(1)))
+  @Test("a socket is written without waiting, as under a service manager", .timeLimit(.minutes(4)))
   func blockedSocket() async throws {
     let (dropped, blocks) = try await withEventLoop { loop in
       var ends: [Int32] = [-1, -1]
@@ -78,7 +78,7 @@ struct Pipe: ~Copyable {
     #expect(dropped > 0 && blocks)
   }
 
-  @Test("a flush gives up at its deadline and counts what is left", .timeLimit(.minutes(1)))
+  @Test("a flush gives up at its deadline and counts what is left", .timeLimit(.minutes(4)))
   func flush() async throws {
     let (isDone, written, dropped) = try await withEventLoop { loop in
       let pipe = Pipe()
@@ -94,7 +94,7 @@ struct Pipe: ~Copyable {
     #expect(written + Int(dropped) == 300)
   }
 
-  @Test("a reader that has gone costs the lines, not the process", .timeLimit(.minutes(1)))
+  @Test("a reader that has gone costs the lines, not the process", .timeLimit(.minutes(4)))
   func broken() async throws {
     signal(SIGPIPE, SIG_IGN)
     let dropped = try await withEventLoop { loop in
@@ -111,7 +111,7 @@ struct Pipe: ~Copyable {
     #expect(dropped == 3)
   }
 
-  @Test("a file is added to, and opened anew after it has been moved away", .timeLimit(.minutes(1)))
+  @Test("a file is added to, and opened anew after it has been moved away", .timeLimit(.minutes(4)))
   func file() async throws {
     let path = "/tmp/reachd-log-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
     let (old, new) = try await withEventLoop { loop in

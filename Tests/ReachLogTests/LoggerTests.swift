@@ -22,7 +22,7 @@ import Testing
     #expect(made == 1 && sink.events.count == 3)
   }
 
-  @Test("a reader is handed each record as it comes", .timeLimit(.minutes(1)))
+  @Test("a reader is handed each record as it comes", .timeLimit(.minutes(4)))
   func stream() async {
     let sink = MemorySink()
     Logger(level: .info, sink: sink).log(LogEvent(.info, "b", "m"))

@@ -9,7 +9,7 @@ import Testing
 @testable import ReachNetlink
 
 /// The monitor's own part, its timers and handlers, before a scripted kernel and on virtual time.
-@Suite(.timeLimit(.minutes(1))) struct LinkMonitorResyncTests {
+@Suite(.timeLimit(.minutes(4))) struct LinkMonitorResyncTests {
   private func withScript(
     _ readings: [ScriptedSource.Reading] = [],
     _ body: @escaping @Sendable (EventLoop, ManualClock, ScriptedSource, LinkMonitor) async throws -> Void

@@ -5,7 +5,7 @@ import ReachNetlink
 import ReachTestSupport
 import Testing
 
-@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct LinkMonitorTests {
   /// Runs `body` with a monitor in a namespace that `prepare` has furnished.
   private func withMonitor<Value: Sendable>(

@@ -8,7 +8,7 @@ import Testing
 @testable import ReachNetlink
 
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct MonitorCoreFuzzTests {
   /// What the kernel sends while interfaces, addresses, routes, rules and nexthops come and go.
   private func record() async throws -> [[UInt8]] {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ReachNetlink
 
-@Suite(.timeLimit(.minutes(1))) struct NetlinkSessionTests {
+@Suite(.timeLimit(.minutes(4))) struct NetlinkSessionTests {
   @Test("127.0.0.1 is a local address on the loopback interface")
   func looksUpLoopback() async throws {
     let answer = try await withEventLoop { loop in
@@ -57,7 +57,7 @@ import Testing
   }
 }
 
-@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct NetlinkSessionStagedTests {
   private func withSession<Value: Sendable>(
     _ body: @escaping @Sendable (EventLoop, NetworkStage, NetlinkSession) throws -> Value

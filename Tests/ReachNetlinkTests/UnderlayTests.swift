@@ -8,7 +8,7 @@ import Testing
 
 /// The tunnels are put into the monitor's table rather than made, since a kernel need not have their modules; the routes
 /// to their far ends are real.
-@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct UnderlayTests {
   private func tunnel(
     _ index: Int32, to remote: IPAddress, mark: UInt32 = 0, outputInterface: Int32 = 0

@@ -3,7 +3,7 @@ import Testing
 
 /// Plugins written in C for the occasion, each wrong in one way.
 @Suite(
-  .timeLimit(.minutes(1)),
+  .timeLimit(.minutes(4)),
   // The wrong plugins are compiled here, with the machine's own C compiler.
   .enabled(if: hasCompiler || requiresAllTests))
 struct HandshakeTests {

@@ -5,7 +5,7 @@ import ReachProbe
 import Testing
 
 /// The plugins of this very build, and copies of them that must be refused.
-@Suite(.timeLimit(.minutes(1))) struct PluginHostTests {
+@Suite(.timeLimit(.minutes(4))) struct PluginHostTests {
   private func only(_ name: String, in folders: [String]) throws -> PluginResult {
     try #require(PluginHost.load([name], searchPath: folders).first)
   }

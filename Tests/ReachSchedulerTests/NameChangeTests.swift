@@ -7,7 +7,7 @@ import Testing
 @testable import ReachScheduler
 
 /// What a change of the resolver's configuration does to the schedule.
-@Suite(.timeLimit(.minutes(1))) struct NameChangeTests {
+@Suite(.timeLimit(.minutes(4))) struct NameChangeTests {
   @Test("a thousand names get a fresh round soon, spread as first rounds are, and keep their places")
   func spread() {
     let world = VirtualSchedule()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Looks at paths between rounds, by the scheduler as it runs, on virtual time.
-@Suite(.timeLimit(.minutes(1))) struct SchedulerPathLookTests {
+@Suite(.timeLimit(.minutes(4))) struct SchedulerPathLookTests {
   /// A path that the test changes, and a peer that answers when it says so.
   private final class World: Sendable {
     struct State {

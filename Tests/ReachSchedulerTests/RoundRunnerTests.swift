@@ -5,7 +5,7 @@ import ReachScheduler
 import ReachTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RoundRunnerTests {
+@Suite(.timeLimit(.minutes(4))) struct RoundRunnerTests {
   private static let v4 = IPAddress(ipv4: 0xc000_0201)
   private static let v6 = IPAddress(ipv6High: 0x2001_0db8_0000_0000, low: 1)
   private static let server = IPAddress(ipv4: 0xc633_6435)

@@ -5,7 +5,7 @@ import ReachScheduler
 import ReachTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SchedulerTests {
+@Suite(.timeLimit(.minutes(4))) struct SchedulerTests {
   /// What a scheduler said, and a way to wait until it has said enough.
   private final class Journal: Sendable {
     private let loop: EventLoop

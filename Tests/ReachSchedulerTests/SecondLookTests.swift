@@ -6,7 +6,7 @@ import ReachTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SecondLookTests {
+@Suite(.timeLimit(.minutes(4))) struct SecondLookTests {
   /// A route backend whose answer turns from the first call to the next.
   private static func turning(_ first: RouteFinding, _ then: RouteFinding) -> ScriptedBackend {
     let isFirst = Mutex(true)

@@ -6,7 +6,7 @@ import Testing
 @testable import ReachState
 
 /// Targets that come and go while the store is open.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct AdoptionTests {
   @Test("a target that is taken in is known with its last run, and what was kept at a clean stop is given once")
   func known() async throws {

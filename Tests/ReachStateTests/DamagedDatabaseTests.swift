@@ -8,7 +8,7 @@ import Testing
 
 /// Files that are not what they should be. Whatever is in them, the store opens, says at most one thing, keeps what comes
 /// and deletes nothing.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(4)))
 struct DamagedDatabaseTests {
   /// A small database, as an agent leaves it; with its log beside it, as a killed one does.
   private static func stage(_ folder: TestFolder, isKilled: Bool = false, on loop: EventLoop) async throws -> Story {

@@ -34,7 +34,7 @@ private struct MountFailure: Error {
   let description: String
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(4)))
 struct DiskTroubleTests {
   // Mounting takes the rights of root over this mount namespace. Where a skipped test counts as failed, it runs anyway.
   private static let canMount = SmallDisk.isAvailable || TestRequirements.areAllRequired

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachState
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct StateStoreTests {
   @Test("what was recorded is there after a clean end, with its counters")
   func cleanRestart() async throws {

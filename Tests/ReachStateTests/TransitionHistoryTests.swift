@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachState
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct TransitionHistoryTests {
   private static func kept(_ folder: TestFolder, target: String? = nil, since: Int64? = nil) throws -> [Transition] {
     var found: [Transition] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachState
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct TrimmingTests {
   private static let day: Int64 = 86_400_000_000_000
   private static let now: Int64 = 20_000 * day

@@ -8,12 +8,12 @@ import Testing
 /// That the conformance suite itself finds what it is there to find.
 @Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"))
 struct ConformanceSuiteTests {
-  @Test("a backend without a fault conforms", .timeLimit(.minutes(1)))
+  @Test("a backend without a fault conforms", .timeLimit(.minutes(4)))
   func good() async throws {
     #expect(try await violations(of: .none) == [])
   }
 
-  @Test("each fault of a backend is found", .timeLimit(.minutes(1)), arguments: Flaw.allCases.filter { $0 != .none })
+  @Test("each fault of a backend is found", .timeLimit(.minutes(4)), arguments: Flaw.allCases.filter { $0 != .none })
   func bad(_ flaw: Flaw) async throws {
     let found = try await violations(of: flaw)
     #expect(found.contains { $0.contains(flaw.rawValue) }, "\(found)")

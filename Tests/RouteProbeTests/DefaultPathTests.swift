@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: canStage, whyNot)) struct DefaultPathTests {
   static let candidates = [Candidate("9.9.9.9"), Candidate("203.0.113.1"), Candidate("::")]
 
-  @Test("a default route counts in each family", .timeLimit(.minutes(1)))
+  @Test("a default route counts in each family", .timeLimit(.minutes(4)))
   func present() async throws {
     let findings = try await withGateway { _, ask, _ in try await ask(.defaultPath, Self.candidates) }
     #expect(findings.map(\.decision) == [.unicast, .unicast, .unicast])
@@ -14,7 +14,7 @@ import Testing
     #expect(findings.map(\.gateway) == [StageAddress.gateway, StageAddress.gateway, StageAddress.gateway6])
   }
 
-  @Test("without one there is none, though the kernel takes 0.0.0.0 for this host (K1)", .timeLimit(.minutes(1)))
+  @Test("without one there is none, though the kernel takes 0.0.0.0 for this host (K1)", .timeLimit(.minutes(4)))
   func absent() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.ip("route del default")
@@ -24,7 +24,7 @@ import Testing
     #expect(decisions.allSatisfy { $0 == .refused(.noRoute) })
   }
 
-  @Test("a route to a part of the space says nothing of the default", .timeLimit(.minutes(1)))
+  @Test("a route to a part of the space says nothing of the default", .timeLimit(.minutes(4)))
   func representativesOfLess() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.ip("route del default\nroute add 9.0.0.0/8 via 192.0.2.254\nroute add 192.0.0.0/2 via 192.0.2.254")
@@ -34,7 +34,7 @@ import Testing
     #expect(decisions == [.refused(.noRoute), .refused(.noRoute), .refused(.noRoute)])
   }
 
-  @Test("a default in two halves is one (K22)", .timeLimit(.minutes(1)))
+  @Test("a default in two halves is one (K22)", .timeLimit(.minutes(4)))
   func split() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.ip("route del default\nroute add 0.0.0.0/1 via 192.0.2.254\nroute add 128.0.0.0/1 via 192.0.2.254")
@@ -44,7 +44,7 @@ import Testing
     #expect(decisions == [.unicast, .unicast, .unicast])
   }
 
-  @Test("a default that refuses is refused by its type", .timeLimit(.minutes(1)))
+  @Test("a default that refuses is refused by its type", .timeLimit(.minutes(4)))
   func refusing() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.ip("route replace prohibit default")
@@ -54,7 +54,7 @@ import Testing
     #expect(decisions == [.refused(.routeProhibit), .refused(.routeProhibit), .refused(.routeUnreachable)])
   }
 
-  @Test("one over another interface is no default over this one", .timeLimit(.minutes(1)))
+  @Test("one over another interface is no default over this one", .timeLimit(.minutes(4)))
   func scoped() async throws {
     let decisions = try await withTwoUplinks { _, ask, _ in
       let there = try await ask(.defaultPath, Self.candidates, from: .interface("veth0"))
@@ -66,7 +66,7 @@ import Testing
         == [.unicast, .unicast, .unicast, .refused(.scopeNoRoute), .refused(.scopeNoRoute), .refused(.scopeNoRoute)])
   }
 
-  @Test("the way to a resolver that nobody knows is the default path", .timeLimit(.minutes(1)))
+  @Test("the way to a resolver that nobody knows is the default path", .timeLimit(.minutes(4)))
   func resolverPath() async throws {
     let findings = try await withGateway { stage, ask, _ in
       try stage.ip("route del default\nroute add 9.9.9.9 via 192.0.2.254")

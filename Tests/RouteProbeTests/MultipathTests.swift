@@ -5,7 +5,7 @@ import Testing
 
 /// Routes with several next hops.
 @Suite(.enabled(if: canStage, whyNot)) struct MultipathTests {
-  @Test("all next hops are listed, with the one the packet would take in front of them", .timeLimit(.minutes(1)))
+  @Test("all next hops are listed, with the one the packet would take in front of them", .timeLimit(.minutes(4)))
   func legs() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
       try stage.set("ipv4/fib_multipath_hash_policy", to: "1")
@@ -31,7 +31,7 @@ import Testing
 
   @Test(
     "by default every connection to an address takes one next hop, which is the one that is found",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(4)))
   func chosenLeg() async throws {
     let (findings, taken) = try await withTwoUplinks { stage, ask, _ in
       try stage.ip("route add 203.0.113.0/24 nexthop via 192.0.2.254 nexthop via 198.51.100.254")
@@ -51,7 +51,7 @@ import Testing
     #expect(findings.map(\.source) == taken)
   }
 
-  @Test("on-link is a route all of whose next hops are", .timeLimit(.minutes(1)))
+  @Test("on-link is a route all of whose next hops are", .timeLimit(.minutes(4)))
   func onLinkLegs() async throws {
     let finding = try await withTwoUplinks { stage, ask, _ in
       try stage.set("ipv4/fib_multipath_hash_policy", to: "1")
@@ -62,7 +62,7 @@ import Testing
     #expect(finding.legs.count == 2)
   }
 
-  @Test("a next hop without carrier stays in the running, one that is down does not (K12)", .timeLimit(.minutes(1)))
+  @Test("a next hop without carrier stays in the running, one that is down does not (K12)", .timeLimit(.minutes(4)))
   func deadLegs() async throws {
     let (unplugged, down) = try await withTwoUplinks { stage, ask, second in
       try stage.set("ipv4/fib_multipath_hash_policy", to: "1")
@@ -78,7 +78,7 @@ import Testing
     #expect(down.interface == "veth0")
   }
 
-  @Test("scoped to an interface only the next hops over it count", .timeLimit(.minutes(1)))
+  @Test("scoped to an interface only the next hops over it count", .timeLimit(.minutes(4)))
   func scopedLegs() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
       try stage.ip(
@@ -95,7 +95,7 @@ import Testing
     #expect(findings.map(\.legs.isEmpty) == [true, true])
   }
 
-  @Test("next hops that are objects count like others, and take their routes with them (K9)", .timeLimit(.minutes(1)))
+  @Test("next hops that are objects count like others, and take their routes with them (K9)", .timeLimit(.minutes(4)))
   func nexthopObjects() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
       try stage.set("ipv4/fib_multipath_hash_policy", to: "1")

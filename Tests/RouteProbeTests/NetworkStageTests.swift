@@ -7,7 +7,7 @@ import Testing
 /// The staging that other tests rest on.
 @Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"))
 struct NetworkStageTests {
-  @Test("a namespace begins with lo alone, and is not the one of other threads", .timeLimit(.minutes(1)))
+  @Test("a namespace begins with lo alone, and is not the one of other threads", .timeLimit(.minutes(4)))
   func isolation() async throws {
     let (inside, name) = try await withNetworkNamespace { _, stage in
       try stage.mountSysfs()
@@ -18,7 +18,7 @@ struct NetworkStageTests {
     #expect(name == "lo\n")
   }
 
-  @Test("a server behind a router is reached through it over both families", .timeLimit(.minutes(1)))
+  @Test("a server behind a router is reached through it over both families", .timeLimit(.minutes(4)))
   func routerAndServer() async throws {
     let outcomes = try await withNetworkNamespace { loop, stage in
       let (_, server) = try stage.stageRouterAndServer()
@@ -33,7 +33,7 @@ struct NetworkStageTests {
     #expect(outcomes == [.ready(.writable), .ready(.writable)])
   }
 
-  @Test("open, closed and full ports behave so", .timeLimit(.minutes(1)))
+  @Test("open, closed and full ports behave so", .timeLimit(.minutes(4)))
   func ports() async throws {
     let outcomes = try await withEventLoop { loop in
       var outcomes: [WaitOutcome] = []
@@ -51,7 +51,7 @@ struct NetworkStageTests {
     #expect(outcomes == [.ready(.writable), .ready(.writable), refused, refused, .deadline, .deadline])
   }
 
-  @Test("a file is replaced for the stage's thread alone", .timeLimit(.minutes(1)))
+  @Test("a file is replaced for the stage's thread alone", .timeLimit(.minutes(4)))
   func replacedFile() async throws {
     let text = try await withNetworkNamespace { _, stage in
       try stage.replaceFile("/etc/hosts", with: "192.0.2.7 replaced.example\n")
@@ -61,7 +61,7 @@ struct NetworkStageTests {
     #expect(try runProgram(["cat", "/etc/hosts"]).output != text)
   }
 
-  @Test("a failing command is reported with what it said", .timeLimit(.minutes(1)))
+  @Test("a failing command is reported with what it said", .timeLimit(.minutes(4)))
   func failingCommand() async throws {
     await #expect(throws: ProgramFailure.self) {
       try await withNetworkNamespace { _, stage in try stage.ip("link set nothere up") }

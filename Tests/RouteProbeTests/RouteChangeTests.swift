@@ -6,7 +6,7 @@ import Testing
 
 /// That a lookup sees what the kernel sends no message about.
 @Suite(.enabled(if: canStage, whyNot)) struct RouteChangeTests {
-  @Test("without carrier the route stands, unless the kernel is told to ignore it (K5, K6)", .timeLimit(.minutes(1)))
+  @Test("without carrier the route stands, unless the kernel is told to ignore it (K5, K6)", .timeLimit(.minutes(4)))
   func carrier() async throws {
     let decisions = try await withGateway { stage, ask, gateway in
       try gateway.ip("link set veth1 down")
@@ -19,7 +19,7 @@ import Testing
     #expect(decisions == [.unicast, .refused(.noRoute)])
   }
 
-  @Test("setting an interface down takes its routes, and up does not bring them back (K7, K8)", .timeLimit(.minutes(1)))
+  @Test("setting an interface down takes its routes, and up does not bring them back (K7, K8)", .timeLimit(.minutes(4)))
   func down() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.ip("link set veth0 down")
@@ -30,7 +30,7 @@ import Testing
     #expect(decisions == [.refused(.noRoute), .local, .refused(.noRoute)])
   }
 
-  @Test("the last address takes the default route with it, one of two does not (K10)", .timeLimit(.minutes(1)))
+  @Test("the last address takes the default route with it, one of two does not (K10)", .timeLimit(.minutes(4)))
   func addresses() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.ip("address add 192.0.3.1/24 dev veth0\naddress del 192.0.2.1/24 dev veth0")
@@ -41,7 +41,7 @@ import Testing
     #expect(decisions == [.unicast, .refused(.noRoute)])
   }
 
-  @Test("a next hop that does not answer is told, be it a gateway or the target itself", .timeLimit(.minutes(1)))
+  @Test("a next hop that does not answer is told, be it a gateway or the target itself", .timeLimit(.minutes(4)))
   func neighbours() async throws {
     let expected = [true, true, true, true, false, true, true, true]
     let failed = try await withGateway { stage, ask, _ in
@@ -68,7 +68,7 @@ import Testing
     #expect(failed == [[Bool](repeating: false, count: 8), expected])
   }
 
-  @Test("a neighbour that was tried in vain has failed", .timeLimit(.minutes(1)))
+  @Test("a neighbour that was tried in vain has failed", .timeLimit(.minutes(4)))
   func triedNeighbour() async throws {
     let (before, after) = try await withGateway { stage, ask, _ in
       let before = try await ask(StageAddress.absent)

@@ -4,7 +4,7 @@ import Testing
 
 /// What becomes of each kind of route and rule.
 @Suite(.enabled(if: canStage, whyNot)) struct RouteDecisionTests {
-  @Test("a way through a gateway is unicast, with gateway, egress, source and table", .timeLimit(.minutes(1)))
+  @Test("a way through a gateway is unicast, with gateway, egress, source and table", .timeLimit(.minutes(4)))
   func gateway() async throws {
     let findings = try await withGateway { _, ask, _ in [try await ask(remote), try await ask(remote6)] }
     for (finding, gateway, source) in zip3(
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("a neighbour is on-link", .timeLimit(.minutes(1)))
+  @Test("a neighbour is on-link", .timeLimit(.minutes(4)))
   func onLink() async throws {
     let findings = try await withGateway { _, ask, _ in
       [try await ask(StageAddress.gateway), try await ask(StageAddress.gateway6)]
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("an own address is local, over loopback, whichever interface has it", .timeLimit(.minutes(1)))
+  @Test("an own address is local, over loopback, whichever interface has it", .timeLimit(.minutes(4)))
   func local() async throws {
     let findings = try await withGateway { _, ask, _ in
       var findings: [RouteFinding] = []
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("an IPv4 route through an IPv6 gateway is one through a gateway", .timeLimit(.minutes(1)))
+  @Test("an IPv4 route through an IPv6 gateway is one through a gateway", .timeLimit(.minutes(4)))
   func via() async throws {
     let finding = try await withGateway { stage, ask, _ in
       try stage.ip("route add 203.0.113.0/24 via inet6 2001:db8::fe dev veth0")
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "the type of a route that refuses is the reason, in both families (K3)", .timeLimit(.minutes(1)),
+    "the type of a route that refuses is the reason, in both families (K3)", .timeLimit(.minutes(4)),
     arguments: [
       ("blackhole", Reason.routeBlackhole), ("prohibit", .routeProhibit), ("unreachable", .routeUnreachable),
       ("throw", .noRoute),
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "so is that of a rule, but for unreachable, which the kernel tells as no route (K3)", .timeLimit(.minutes(1)),
+    "so is that of a rule, but for unreachable, which the kernel tells as no route (K3)", .timeLimit(.minutes(4)),
     arguments: [
       ("blackhole", Reason.routeBlackhole), ("prohibit", .routeProhibit), ("unreachable", .noRoute),
     ])
@@ -92,7 +92,7 @@ import Testing
     #expect(decisions == [.refused(reason), .refused(reason), .unicast, .unicast])
   }
 
-  @Test("without any route there is none, and one comes back with its route", .timeLimit(.minutes(1)))
+  @Test("without any route there is none, and one comes back with its route", .timeLimit(.minutes(4)))
   func noRoute() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.ip("route del default")
@@ -104,7 +104,7 @@ import Testing
     #expect(decisions == [.refused(.noRoute), .refused(.noRoute), .unicast, .unicast])
   }
 
-  @Test("rules on the user apply to the lookup as to the socket (K13)", .timeLimit(.minutes(1)))
+  @Test("rules on the user apply to the lookup as to the socket (K13)", .timeLimit(.minutes(4)))
   func userRules() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.ip("rule add uidrange 4242-4242 prohibit")
@@ -115,7 +115,7 @@ import Testing
     #expect(decisions == [.unicast, .refused(.routeProhibit)])
   }
 
-  @Test("with IPv6 switched off there is no route in it (K16)", .timeLimit(.minutes(1)))
+  @Test("with IPv6 switched off there is no route in it (K16)", .timeLimit(.minutes(4)))
   func withoutIPv6() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.set("ipv6/conf/all/disable_ipv6", to: "1")
@@ -139,7 +139,7 @@ import Testing
     #expect(decisions.allSatisfy { $0 == .refused(.noRoute) })
   }
 
-  @Test("a link-local address goes out of its zone's interface, or nowhere", .timeLimit(.minutes(1)))
+  @Test("a link-local address goes out of its zone's interface, or nowhere", .timeLimit(.minutes(4)))
   func zones() async throws {
     let findings = try await withTwoUplinks { _, ask, _ in
       [

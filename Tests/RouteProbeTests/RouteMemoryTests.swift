@@ -21,7 +21,7 @@ import Testing
     return finding
   }
 
-  @Test("while nothing changes the kernel is asked once", .timeLimit(.minutes(1)))
+  @Test("while nothing changes the kernel is asked once", .timeLimit(.minutes(4)))
   func quiet() async throws {
     let (asked, same) = try await withNetworkNamespace { loop, stage in
       _ = try stage.stageGateway()
@@ -36,7 +36,7 @@ import Testing
     #expect(same)
   }
 
-  @Test("a second look in the same round, and a bound lookup, ask the kernel", .timeLimit(.minutes(1)))
+  @Test("a second look in the same round, and a bound lookup, ask the kernel", .timeLimit(.minutes(4)))
   func fresh() async throws {
     let asked = try await withNetworkNamespace { loop, stage in
       _ = try stage.stageGateway()
@@ -55,7 +55,7 @@ import Testing
     #expect(asked == [true, true])
   }
 
-  @Test("a change that the kernel tells of is seen by the next look", .timeLimit(.minutes(1)))
+  @Test("a change that the kernel tells of is seen by the next look", .timeLimit(.minutes(4)))
   func change() async throws {
     let decisions = try await withNetworkNamespace { loop, stage in
       _ = try stage.stageGateway()
@@ -74,7 +74,7 @@ import Testing
     #expect(decisions == [.unicast, .refused(.routeBlackhole), .unicast, .refused(.noRoute)])
   }
 
-  @Test("a rule about a port decides for targets with that port, and for no others", .timeLimit(.minutes(1)))
+  @Test("a rule about a port decides for targets with that port, and for no others", .timeLimit(.minutes(4)))
   func ports() async throws {
     let decisions = try await withNetworkNamespace { loop, stage in
       _ = try stage.stageGateway()
@@ -91,7 +91,7 @@ import Testing
     #expect(decisions == [.unicast, .refused(.routeProhibit), .unicast, .unicast])
   }
 
-  @Test("an answer is not believed for longer than five seconds", .timeLimit(.minutes(1)))
+  @Test("an answer is not believed for longer than five seconds", .timeLimit(.minutes(4)))
   func age() async throws {
     let (young, old) = try await withEventLoop { loop in
       let memory = RouteMemory(try ProbeHost.onThisLoop(loop))
@@ -106,7 +106,7 @@ import Testing
     #expect(old == nil)
   }
 
-  @Test("an IPv6 answer is not remembered, since its route may run out unannounced", .timeLimit(.minutes(1)))
+  @Test("an IPv6 answer is not remembered, since its route may run out unannounced", .timeLimit(.minutes(4)))
   func expiring() async throws {
     let kept = try await withEventLoop { loop in
       let memory = RouteMemory(try ProbeHost.onThisLoop(loop))
@@ -116,7 +116,7 @@ import Testing
     #expect(kept == nil)
   }
 
-  @Test("a broken path is not remembered", .timeLimit(.minutes(1)))
+  @Test("a broken path is not remembered", .timeLimit(.minutes(4)))
   func broken() async throws {
     let kept = try await withEventLoop { loop in
       let memory = RouteMemory(try ProbeHost.onThisLoop(loop))

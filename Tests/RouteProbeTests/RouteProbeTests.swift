@@ -8,7 +8,7 @@ import Testing
 
 /// The probe as the framework sees it.
 @Suite(.enabled(if: canStage, whyNot)) struct RouteProbeTests {
-  @Test("the route probe conforms", .timeLimit(.minutes(1)))
+  @Test("the route probe conforms", .timeLimit(.minutes(4)))
   func conformance() async throws {
     let violations = try await conformanceViolations(of: RouteProbe.registration) { _, stage in
       _ = try stage.stageGateway()
@@ -26,7 +26,7 @@ import Testing
     #expect(violations == [])
   }
 
-  @Test("what was found is told to whoever listens", .timeLimit(.minutes(1)))
+  @Test("what was found is told to whoever listens", .timeLimit(.minutes(4)))
   func log() async throws {
     let lines = try await withGateway { _, ask, _ in
       let log = Lines()

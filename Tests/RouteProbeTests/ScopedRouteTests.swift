@@ -21,7 +21,7 @@ import Testing
         ])
   }
 
-  @Test("a scoped lookup finds the lesser route over its interface", .timeLimit(.minutes(1)))
+  @Test("a scoped lookup finds the lesser route over its interface", .timeLimit(.minutes(4)))
   func scopedToTheLesser() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
       try stage.ip(
@@ -40,7 +40,7 @@ import Testing
     #expect(findings[1].source == "2001:db8:1::1")
   }
 
-  @Test("an interface that is down has no routes over it", .timeLimit(.minutes(1)))
+  @Test("an interface that is down has no routes over it", .timeLimit(.minutes(4)))
   func scopedToDown() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       try stage.ip("link set veth0 down")
@@ -52,7 +52,7 @@ import Testing
     #expect(decisions == [.refused(.scopeNoRoute), .refused(.scopeNoRoute)])
   }
 
-  @Test("a bound socket passes over a blackhole in IPv4, and then has no route", .timeLimit(.minutes(1)))
+  @Test("a bound socket passes over a blackhole in IPv4, and then has no route", .timeLimit(.minutes(4)))
   func scopedBlackhole() async throws {
     let decisions = try await withTwoUplinks { stage, ask, _ in
       try stage.ip("route add blackhole \(remote)")
@@ -61,7 +61,7 @@ import Testing
     #expect(decisions == [.refused(.scopeNoRoute), .refused(.routeBlackhole)])
   }
 
-  @Test("an IPv6 source does not loosen the interface", .timeLimit(.minutes(1)))
+  @Test("an IPv6 source does not loosen the interface", .timeLimit(.minutes(4)))
   func scopedWithSource() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
       let source = SourceBinding(interface: "veth2", address: "2001:db8:1::1")
@@ -75,7 +75,7 @@ import Testing
     #expect(findings[1].source == "2001:db8:1::1")
   }
 
-  @Test("a source that is no address of this host is missing, not a blackhole", .timeLimit(.minutes(1)))
+  @Test("a source that is no address of this host is missing, not a blackhole", .timeLimit(.minutes(4)))
   func foreignSource() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       var decisions = [
@@ -92,7 +92,7 @@ import Testing
     #expect(decisions == [.refused(.localAddressMissing), .refused(.localAddressMissing), .unicast, .unicast])
   }
 
-  @Test("the source is what the finding says, and rules on it apply", .timeLimit(.minutes(1)))
+  @Test("the source is what the finding says, and rules on it apply", .timeLimit(.minutes(4)))
   func sourceRules() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
       try stage.ip(
@@ -121,7 +121,7 @@ import Testing
     #expect(findings[1].table == 100)
   }
 
-  @Test("there is no route from one family to the other", .timeLimit(.minutes(1)))
+  @Test("there is no route from one family to the other", .timeLimit(.minutes(4)))
   func familyMismatch() async throws {
     let decisions = try await withGateway { _, ask, _ in
       [
@@ -132,7 +132,7 @@ import Testing
     #expect(decisions == [.refused(.noRoute), .refused(.noRoute)])
   }
 
-  @Test("a mark chooses the table as it does for the socket (K21)", .timeLimit(.minutes(1)))
+  @Test("a mark chooses the table as it does for the socket (K21)", .timeLimit(.minutes(4)))
   func marks() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
       try stage.ip("rule add not fwmark 0xca6c table 51820\nroute add default dev veth2 table 51820")
@@ -147,7 +147,7 @@ import Testing
     #expect(findings.map(\.isOnLink) == [true, true, false, false])
   }
 
-  @Test("a pair needs its local half to be this host's; then the remote half counts", .timeLimit(.minutes(1)))
+  @Test("a pair needs its local half to be this host's; then the remote half counts", .timeLimit(.minutes(4)))
   func pairs() async throws {
     let decisions = try await withGateway { stage, ask, _ in
       func pair(_ local: IPAddress, _ remote: IPAddress) async throws -> RouteFinding.Decision? {
@@ -168,7 +168,7 @@ import Testing
         ])
   }
 
-  @Test("169.254/16 is looked for on the interface it is asked about", .timeLimit(.minutes(1)))
+  @Test("169.254/16 is looked for on the interface it is asked about", .timeLimit(.minutes(4)))
   func linkLocal() async throws {
     let findings = try await withTwoUplinks { stage, ask, _ in
       func lookAt(_ interface: String) async throws -> RouteFinding? {

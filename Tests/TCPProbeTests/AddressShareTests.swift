@@ -8,7 +8,7 @@ import Testing
 @testable import TCPProbe
 
 /// What one address of several may cost the others.
-@Suite(.timeLimit(.minutes(1))) struct AddressShareTests {
+@Suite(.timeLimit(.minutes(4))) struct AddressShareTests {
   private static let dead: IPAddress = "127.0.0.2"
 
   /// The state of a probe of a silent address and an open one, `after` so long of its 20 seconds.

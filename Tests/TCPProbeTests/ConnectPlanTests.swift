@@ -7,7 +7,7 @@ import Testing
 
 @testable import TCPProbe
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectPlanTests {
+@Suite(.timeLimit(.minutes(4))) struct ConnectPlanTests {
   @Test("an address that cannot be reached anyway is passed over, and so is what is no address of the target")
   func passedOver() async throws {
     let usable = LinkFinding(interface: "lo", index: 1, medium: .loopback, state: .usable)

@@ -8,7 +8,7 @@ import Testing
 @testable import TCPProbe
 
 /// What the network and the kernel's tables can do to a connection, each staged in a private namespace.
-@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct StagedNetworkTests {
   @Test("a server behind a router is open, closed, or silent, in both families")
   func behindRouter() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TCPProbe
 
-@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct TCPConformanceTests {
   @Test("the tcp probe stands what every backend must stand")
   func conforms() async throws {

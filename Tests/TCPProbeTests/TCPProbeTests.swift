@@ -8,7 +8,7 @@ import Testing
 @testable import TCPProbe
 
 /// What needs no network of its own.
-@Suite(.timeLimit(.minutes(1))) struct TCPProbeTests {
+@Suite(.timeLimit(.minutes(4))) struct TCPProbeTests {
   @Test("an open port is open by the kernel's own round trip, whether the probe waits for it or not")
   func open() async throws {
     let port = try TestPort(.open)

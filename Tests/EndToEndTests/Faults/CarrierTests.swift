@@ -5,7 +5,7 @@ import Testing
 
 /// A cable that is pulled or loose. Rounds are minutes apart here: what comes sooner was brought by the kernel's word.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct CarrierTests {
   @Test("a lost carrier is the cause for every kind of target at once; back, it mends at once what needs no peer")
   func lostAndFound() async throws {

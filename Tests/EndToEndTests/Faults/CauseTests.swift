@@ -5,7 +5,7 @@ import Testing
 
 /// Faults that several targets share, staged: one line for one fault, named rightly, and none where there is none.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .serialized, .timeLimit(.minutes(3)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .serialized, .timeLimit(.minutes(5)))
 struct CauseTests {
   @Test("a cut cable is one cause for five targets, which all carry its identifier, and ends when it is mended")
   func cable() async throws {

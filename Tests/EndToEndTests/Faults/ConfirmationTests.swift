@@ -5,7 +5,7 @@ import Testing
 
 /// How often something must be seen before it counts, and what does not count at all.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct ConfirmationTests {
   @Test("with fall 3 and rise 2, three failures and two successes in a row move the status")
   func thresholds() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// What an administrator does to interfaces and addresses. Rounds are minutes apart: it is the kernel's word that counts.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct InterfaceChangeTests {
   @Test("an interface set down and up, an address taken away and given back: told, or held")
   func downAndAddress() async throws {

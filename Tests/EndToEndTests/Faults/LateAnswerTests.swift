@@ -5,7 +5,7 @@ import Testing
 
 /// Connections that are under way when the path changes tell of a path that is no more.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct LateAnswerTests {
   @Test("neither the timeout nor the success of a connection from before a change tells anything after it")
   func outdated() async throws {

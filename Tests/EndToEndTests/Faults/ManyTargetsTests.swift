@@ -5,7 +5,7 @@ import Testing
 
 /// One cable with many targets behind it.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct ManyTargetsTests {
   @Test("three hundred targets behind one cable change once each, and the agent answers meanwhile")
   func cut() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// Ways that change while another stands by. Rounds are minutes apart: it is the kernel's word that counts.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct PathChangeTests {
   @Test("a default route that moves to another interface is a changed path and no change of status")
   func replacedDefault() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// Routes and rules that refuse. Rounds are minutes apart: it is the kernel's word that counts.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct RefusingRouteTests {
   private static let reasons = [
     ("blackhole", "route_blackhole", "route_blackhole"), ("prohibit", "route_prohibit", "route_prohibit"),

@@ -5,7 +5,7 @@ import Testing
 
 /// What routers and neighbours say, or leave unsaid, to a running agent.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct RejectionTests {
   private struct Kind {
     let name: String

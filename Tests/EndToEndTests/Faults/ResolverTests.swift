@@ -5,7 +5,7 @@ import Testing
 
 /// A resolver in trouble. It is not the target that is down for it, as long as its addresses are known and answer.
 @Suite(
-  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(1)))
+  .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))
 struct ResolverTests {
   /// The names that go on being answered or stood in for, with what is said of the resolver meanwhile.
   private static let troubles = [

@@ -5,7 +5,7 @@ import ReachTestSupport
 import Testing
 
 /// An agent that does not get to run.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct StarvationTests {
   @Test("an agent stopped in the middle of rounds calls nothing down for it, and first statuses come all the same")
   func stopped() async throws {

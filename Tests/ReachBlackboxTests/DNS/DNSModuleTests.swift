@@ -8,7 +8,7 @@ import ReachTestSupport
 import Testing
 
 /// A module with the backend dns against servers on loopback.
-@Suite(.timeLimit(.minutes(1))) struct DNSModuleTests {
+@Suite(.timeLimit(.minutes(4))) struct DNSModuleTests {
   private static let address = IPAddress(ipv4: 0xc000_0201)
 
   private static func module(
