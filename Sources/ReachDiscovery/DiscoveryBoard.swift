@@ -45,34 +45,45 @@ struct DiscoveryBoard: Sendable {
     declared = Set(configuration.targets.map(\.target.name))
   }
 
-  /// Takes over what another board knows of the sources that both have.
-  mutating func adopt(_ other: DiscoveryBoard) {
+  /// What makes targets of the lists of each source, in their order.
+  var assemblers: [TargetAssembler] { sources.map(\.assembler) }
+
+  /// Goes on counting where another board is, of the sources that both have.
+  mutating func adoptCounts(_ other: DiscoveryBoard) {
     for index in sources.indices {
-      guard let known = other.sources.first(where: { $0.source.name == sources[index].source.name }) else { continue }
+      guard let known = other.source(named: sources[index].source.name) else { continue }
       sources[index].failures = known.failures
       sources[index].lastSuccess = known.lastSuccess
+      sources[index].watched = known.watched
+    }
+  }
+
+  /// Takes over what another board knows of the sources that both have. Takes long when that is much.
+  mutating func adopt(_ other: DiscoveryBoard) {
+    adoptCounts(other)
+    for index in sources.indices {
+      guard let known = other.source(named: sources[index].source.name) else { continue }
       // However the source is asked from now on, what it told last holds until it tells something newer.
       for (origin, document) in known.documents {
-        replace(index, origin, by: document.list, at: known.lastSuccess)
+        let list = sources[index].assembler.assembled(document.list)
+        replace(index, origin, by: list, at: known.lastSuccess)
         sources[index].documents[origin]?.failure = document.failure
       }
-      sources[index].watched = known.watched
       sources[index].hasChanged = false
     }
     standing = other.standing
   }
 
+  private func source(named name: String) -> Source? { sources.first { $0.source.name == name } }
+
   // MARK: What sources tell
 
   /// A list was read. `time` is in nanoseconds since 1970 UTC; nil leaves the last success as it was.
-  mutating func replace(
-    _ index: Int, _ origin: String, by list: TargetGroupList, at time: Int64?
-  ) {
+  mutating func replace(_ index: Int, _ origin: String, by made: AssembledList, at time: Int64?) {
     guard sources.indices.contains(index) else { return }
-    let made = sources[index].assembler.targets(of: list)
     let old = sources[index].documents[origin]
     sources[index].documents[origin] = Document(
-      targets: made.targets, problems: made.problems, list: list)
+      targets: made.targets, problems: made.problems, list: made.list)
     sources[index].lastSuccess = time ?? sources[index].lastSuccess
     if old?.targets != made.targets || old?.failure != nil { sources[index].hasChanged = true }
   }

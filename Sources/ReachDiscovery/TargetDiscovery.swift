@@ -10,11 +10,15 @@ public final class TargetDiscovery: Sendable {
   /// Called on the loop with every target that is found and not declared, whenever they have changed.
   public typealias Handler = @Sendable (_ targets: [ConfiguredTarget]) -> Void
 
-  private struct State: Sendable {
+  struct State: Sendable {
     var board: DiscoveryBoard
-    var readings: [Int: FileReading] = [:]
-    var fileWatches: [Int: (id: Int, paths: [String])] = [:]
-    var folderWatches: [Int] = []
+    /// What another discovery knew, until it is on the board.
+    var inherited: DiscoveryBoard?
+    var files: [Int: FollowedFiles] = [:]
+    /// The sources whose files are to be read before anything is told.
+    var unread: Set<Int> = []
+    var isTelling = false
+    var patience: TimerID?
     var timers: [Int: TimerID] = [:]
     var tasks: [Task<Void, Never>] = []
     var flush: TimerID?
@@ -24,13 +28,16 @@ public final class TargetDiscovery: Sendable {
 
   /// Changes that come together are told together.
   private static let settle = Duration.milliseconds(100)
+  /// For so long a disk that does not answer keeps the rest from being told.
+  private static let longestWait = Duration.seconds(5)
 
-  private let sources: [TargetSource]
-  private let userAgent: String
-  private let loop: EventLoop
+  let sources: [TargetSource]
+  let assemblers: [TargetAssembler]
+  let userAgent: String
+  let loop: EventLoop
+  let watch: FileWatch
+  let state: LoopConfined<State>
   private let report: @Sendable (DiscoveryEvent) -> Void
-  private let watch: FileWatch
-  private let state: LoopConfined<State>
 
   /// Discovery for a configuration; nothing is read or asked before `start`. What `other` knows of sources that both have
   /// holds until these tell something newer, so that a reload loses no target; stop `other` afterwards.
@@ -46,21 +53,53 @@ public final class TargetDiscovery: Sendable {
     self.report = report
     watch = FileWatch(on: loop)
     var board = DiscoveryBoard(configuration)
-    if let known = other?.state.withState({ $0.board }) { board.adopt(known) }
-    state = LoopConfined(State(board: board), on: loop)
+    assemblers = board.assemblers
+    let known = other?.state.withState { $0.inherited ?? $0.board }
+    if let known { board.adoptCounts(known) }
+    state = LoopConfined(State(board: board, inherited: known), on: loop)
   }
 
-  /// Reads the files at once and calls `handler` with what there is, then again whenever it has changed. Servers and
-  /// name servers are asked as soon as the loop runs. Call it once.
+  /// Calls `handler` with what there is once the files have been read, then again whenever it has changed. Before the loop
+  /// runs that is before this returns; on the loop they are read on a thread of their own, and `handler` is called later.
+  /// Servers and name servers are asked as soon as the loop runs. Call it once.
   public func start(_ handler: @escaping Handler) {
-    for (index, source) in sources.enumerated() {
-      if case .files(let files) = source.place { follow(files, index) }
+    state.withState { $0.handler = handler }
+    followFolders()
+    guard loop.isRunning else {
+      state.withState { state in
+        if let known = state.inherited { state.board.adopt(known) }
+        state.inherited = nil
+      }
+      readFilesAtOnce()
+      tell()
+      return askServers()
     }
-    let targets = state.withState { state -> [ConfiguredTarget] in
-      state.handler = handler
-      return combine(&state).targets
+    loop.spawn { [weak self] in await self?.begin() }
+  }
+
+  /// Does on the loop what `start` does before it runs.
+  private func begin() async {
+    if let (board, known) = state.withState({ state in state.inherited.map { (state.board, $0) } }) {
+      let adopted = await aside {
+        var board = board
+        board.adopt(known)
+        return board
+      }
+      state.withState { state in
+        state.board = adopted
+        state.inherited = nil
+      }
     }
-    handler(targets)
+    guard !state.withState({ $0.isStopped }) else { return }
+    let patience = loop.schedule(at: loop.now().advanced(by: Self.longestWait)) { [weak self] in self?.tell() }
+    state.withState { $0.patience = patience }
+    for (index, _) in fileSources { state.withState { _ = $0.unread.insert(index) } }
+    for (index, _) in fileSources { readFiles(index, .everything) }
+    if fileSources.isEmpty { tell() }
+    askServers()
+  }
+
+  private func askServers() {
     for (index, source) in sources.enumerated() {
       let task: Task<Void, Never>? =
         switch source.place {
@@ -79,20 +118,16 @@ public final class TargetDiscovery: Sendable {
       state.isStopped = true
       state.handler = nil
       for timer in state.timers.values { loop.cancel(timer) }
-      if let flush = state.flush { loop.cancel(flush) }
-      (state.timers, state.flush) = ([:], nil)
+      for timer in [state.flush, state.patience] { if let timer { loop.cancel(timer) } }
+      (state.timers, state.flush, state.patience) = ([:], nil, nil)
       defer { state.tasks = [] }
       return state.tasks
     }
     for task in tasks { task.cancel() }
   }
 
-  /// Looks at the files now, as after the host was suspended.
-  public func recheck() {
-    for (index, source) in sources.enumerated() {
-      if case .files = source.place { readFiles(index) }
-    }
-  }
+  /// Looks now whether the files are others, as after the host was suspended.
+  public func recheck() { for (index, _) in fileSources { readFiles(index, .changed) } }
 
   /// What is counted of each source, in their order.
   public var samples: [DiscoverySample] { state.withState { $0.board.samples } }
@@ -103,13 +138,30 @@ public final class TargetDiscovery: Sendable {
   // MARK: Together
 
   /// Changes the board, and has what comes of it told soon.
-  private func update(_ change: (inout DiscoveryBoard) -> Void) {
+  func update(_ change: (inout DiscoveryBoard) -> Void) {
     state.withState { state in
       guard !state.isStopped else { return }
       change(&state.board)
-      guard state.flush == nil, state.handler != nil else { return }
+      guard state.flush == nil, state.isTelling, state.handler != nil else { return }
       state.flush = loop.schedule(at: loop.now().advanced(by: Self.settle)) { [weak self] in self?.flush() }
     }
+  }
+
+  /// The files of a source have been read; once that is so of all, what there is is told.
+  func hasRead(_ index: Int) {
+    let isLast = state.withState { $0.unread.remove(index) != nil && $0.unread.isEmpty }
+    if isLast { tell() }
+  }
+
+  /// Tells what there is for the first time.
+  private func tell() {
+    let (outcome, handler) = state.withState { state -> (DiscoveryBoard.Outcome?, Handler?) in
+      guard !state.isTelling, !state.isStopped else { return (nil, nil) }
+      if let patience = state.patience { loop.cancel(patience) }
+      (state.isTelling, state.patience) = (true, nil)
+      return (combine(&state), state.handler)
+    }
+    if let outcome { handler?(outcome.targets) }
   }
 
   private func flush() {
@@ -126,133 +178,8 @@ public final class TargetDiscovery: Sendable {
     return outcome
   }
 
-  // MARK: Files
-
-  private func follow(_ files: TargetFiles, _ index: Int) {
-    let reading = FileReading(files)
-    state.withState { $0.readings[index] = reading }
-    let id = watch.add(reading.folders) { [weak self] _ in self?.readFiles(index) }
-    state.withState { $0.folderWatches.append(id) }
-    readFiles(index)
-  }
-
-  /// Reads the files of a source anew, and comes back after its interval whatever happens.
-  private func readFiles(_ index: Int) {
-    guard let reading = state.withState({ $0.isStopped ? nil : $0.readings[index] }) else { return }
-    let paths = reading.paths()
-    // Watched first and read then, so that no change falls between.
-    watchFiles(paths, index)
-    let findings = state.withState { $0.readings[index]?.read(paths) ?? [] }
-    let time = WallClock.nanosecondsSinceEpoch()
-    let isEmpty = !paths.contains(where: TargetFile.exists)
-    update { board in
-      for (path, finding) in findings {
-        switch finding {
-        case .list(let list): board.replace(index, path, by: list, at: time)
-        case .same: board.confirm(index, path, at: time)
-        case .failure(let problem): board.fail(index, path, problem)
-        case .gone: board.remove(index, path)
-        }
-      }
-      // Of what another discovery had read, something may be gone since.
-      board.keep(index, only: Set(paths))
-      board.note(index, isEmpty ? "there is no such file yet; write one, or mend the path" : nil)
-    }
-    state.withState { state in
-      if let timer = state.timers[index] { loop.cancel(timer) }
-      let due = loop.now().advanced(by: reading.files.refresh)
-      state.timers[index] = loop.schedule(at: due) { [weak self] in self?.readFiles(index) }
-    }
-  }
-
-  private func watchFiles(_ paths: [String], _ index: Int) {
-    let old = state.withState { $0.fileWatches[index] }
-    guard old?.paths != paths else { return }
-    let id = paths.isEmpty ? nil : watch.add(paths) { [weak self] _ in self?.readFiles(index) }
-    if let old { watch.remove(old.id) }
-    state.withState { $0.fileWatches[index] = id.map { ($0, paths) } }
-  }
-
-  // MARK: Servers
-
-  private func poll(_ endpoint: TargetEndpoint, _ index: Int) async {
-    let origin = endpoint.url.withoutQuery
-    let question = ServerQuestion(endpoint: endpoint, userAgent: userAgent, loop: loop)
-    var client: HTTPClient?
-    var pace = RefreshPace()
-    var lastHash: Int?
-    while !Task.isCancelled {
-      var hasSucceeded = false
-      do {
-        let asked = try client ?? HTTPClient(on: loop, bodyLimit: TargetGroupList.sizeLimit)
-        client = asked
-        let body = try await question.ask(by: asked)
-        let hash = body.hashValue
-        let time = WallClock.nanosecondsSinceEpoch()
-        if hash == lastHash {
-          update { $0.confirm(index, origin, at: time) }
-        } else {
-          let list = try TargetGroupList(parsing: body, as: .json)
-          update { $0.replace(index, origin, by: list, at: time) }
-          lastHash = hash
-        }
-        hasSucceeded = true
-      } catch {
-        if Task.isCancelled { return }
-        let problem = Self.message(error)
-        update { $0.fail(index, origin, problem) }
-      }
-      let wait = pace.wait(afterSuccess: hasSucceeded, interval: endpoint.refresh, chance: Double.random(in: 0...1))
-      if await loop.sleep(until: loop.now().advanced(by: wait)) == .cancelled { return }
-    }
-  }
-
-  private static func message(_ error: any Error) -> String {
-    switch error {
-    case let failure as HTTPFailure: failure.message
-    case let failure as LookupFailure: failure.message
-    case let refusal as ServiceRecords.Refusal: refusal.message
-    case let value as ValueError: value.description
-    default: "it cannot be had"
-    }
-  }
-
-  // MARK: SRV records
-
-  private func poll(_ service: TargetService, _ index: Int) async {
-    let origin = service.name.display
-    let servers = service.servers.isEmpty ? nil : service.servers.map(Self.text).joined(separator: ",")
-    var pace = RefreshPace()
-    while !Task.isCancelled {
-      var interval = service.refresh ?? RefreshPace.interval(ofTTL: nil)
-      var hasSucceeded = false
-      do {
-        let message = try await NameLookup.records(
-          ServiceRecords.type, of: service.name.query, servers: servers,
-          until: loop.now().advanced(by: .seconds(20)), on: loop)
-        let records: ServiceRecords? = if let message { try ServiceRecords(message) } else { nil }
-        let list = TargetGroupList(targets: records?.targets ?? [])
-        let time = WallClock.nanosecondsSinceEpoch()
-        interval = service.refresh ?? RefreshPace.interval(ofTTL: records?.ttl)
-        let isEmpty = list.groups.isEmpty
-        update {
-          $0.replace(index, origin, by: list, at: time)
-          $0.note(index, isEmpty ? "the name has no SRV records now; make them, or mend the name" : nil)
-        }
-        hasSucceeded = true
-      } catch {
-        if Task.isCancelled { return }
-        let problem = Self.message(error)
-        update { $0.fail(index, origin, problem) }
-      }
-      let wait = pace.wait(afterSuccess: hasSucceeded, interval: interval, chance: Double.random(in: 0...1))
-      if await loop.sleep(until: loop.now().advanced(by: wait)) == .cancelled { return }
-    }
-  }
-
-  /// A name server as c-ares takes it.
-  private static func text(_ endpoint: OptionEndpoint) -> String {
-    let address = endpoint.address.family == .ipv6 ? "[\(endpoint.address)]" : "\(endpoint.address)"
-    return "\(address):\(endpoint.port ?? 53)"
+  /// Runs `body` on a thread of its own; on the loop where there is none to be had.
+  func aside<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    do throws(SystemError) { return try await loop.offload(body) } catch { return body() }
   }
 }

@@ -29,6 +29,27 @@ import Testing
     #expect(TargetFile.exists(large) && !TargetFile.exists(large + "/x") && !TargetFile.exists(folder.path + "/none"))
   }
 
+  @Test("a file that says it is empty and is not is read to its end")
+  func sizeless() throws {
+    #expect(try TargetFile.bytes(of: "/proc/self/status").count > 100)
+    #expect { try TargetFile.bytes(of: "/proc/self/status", limit: 100) } throws: { "\($0)".contains("larger than") }
+  }
+
+  @Test("a stamp stays while a file is untouched, and is another after each change, even of its times alone")
+  func stamps() throws {
+    let folder = try TestFolder()
+    let file = try folder.write("[]", to: "a.json")
+    let first = try #require(TargetFile.stamp(of: file))
+    #expect(try TargetFile.contents(of: file).stamp == nil, "it may change within the same tick of the clock")
+    #expect(TargetFile.stamp(of: file) == first)
+    try folder.write("[]", to: "b.tmp")
+    try folder.rename("b.tmp", to: "a.json")
+    #expect(TargetFile.stamp(of: file) != first)
+    #expect(TargetFile.stamp(of: folder.path + "/none") == nil)
+    let old = "/usr/include/jansson.h"
+    #expect(try TargetFile.contents(of: old).stamp == TargetFile.stamp(of: old))
+  }
+
   @Test("a secret is the file's text without its line end, and none that is several lines")
   func secrets() throws {
     let folder = try TestFolder()

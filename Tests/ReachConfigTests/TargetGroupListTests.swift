@@ -51,7 +51,8 @@ import Testing
     arguments: [
       ("", "line 1: this is not valid JSON: "), ("[\n{", "line 2: this is not valid JSON: "),
       ("{}", "it is no list; "), ("\"x\"", "it is no list; "), ("[1, 2] x", "line 1: this is not valid JSON: "),
-      ("[\"\u{0}\"]", "line 1: this is not valid JSON: "), ("[\"\\u0000\"]", "line 1: this is not valid JSON: "),
+      ("[\"\u{0}\"]", "line 1: this is not valid JSON: "), ("[1e]", "line 1: this is not valid JSON: "),
+      ("[\n01234567890123456789]", "line 2: this is not valid JSON: "),
     ])
   func noList(text: String, message: String) {
     #expect { try read(text) } throws: { "\($0)".hasPrefix(message) }
@@ -78,6 +79,34 @@ import Testing
     #expect(
       list.problems.first?.description
         == "entry 1: it is no map with 'targets' and 'labels'; write { \"targets\": [\"example.com:443\"] }")
+  }
+
+  @Test(
+    "a value that libjansson cannot take is one problem that names its entry, and the others stay",
+    arguments: [
+      #"{ "targets": ["a.example", 1e400] }"#, #"{ "targets": ["a.example", -1.5E+999999999999] }"#,
+      #"{ "targets": ["a.example", 123456789012345678901234567890] }"#,
+      "{ \"targets\": [\"a.example\", \(String(repeating: "9", count: 5_000))] }",
+      #"{ "targets": ["a.example"], "labels": { "n": 1e400 } }"#,
+      #"{ "targets": ["a.example"], "labels": { "n": "x\u0000y" } }"#,
+      #"{ "targets": ["a.example"], "x\u0000y" : 1 }"#, #"{ "targets": ["a.example"], "\ud800": 1 }"#,
+    ])
+  func unfitValues(entry: String) throws {
+    let list = try read("[{ \"targets\": [\"first.example\"] }, \(entry), { \"targets\": [\"last.example\"] }]")
+    #expect(list.groups.flatMap(\.targets) == ["first.example", "a.example", "last.example"])
+    #expect(list.groups.flatMap(\.labels) == [])
+    #expect(list.problems.map(\.entry) == [2])
+  }
+
+  @Test("half a surrogate pair is read as U+FFFD, and what is in texts is no number and no escape where it is none")
+  func texts() throws {
+    let list = try read(
+      #"[{ "targets": ["\udc00x", "\ud83dx", "\ud83d\ud83d\ude00", "1e400", "\\u0000", "a\u0000"] }]"#)
+    #expect(list.problems == [])
+    #expect(
+      list.groups.first?.targets == [
+        "\u{fffd}x", "\u{fffd}x", "\u{fffd}\u{1f600}", "1e400", #"\u0000"#, "a\u{0}",
+      ])
   }
 
   @Test("a YAML entry with a key given twice is a problem and no lost list")

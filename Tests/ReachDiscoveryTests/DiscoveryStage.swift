@@ -25,8 +25,15 @@ final class DiscoveryStage: Sendable {
     state = LoopConfined(State(), on: loop)
   }
 
+  /// Begins, or goes on by another configuration, and waits for the first list.
+  func start(_ text: String) async throws {
+    let told = lists.count
+    try begin(text)
+    try await wait("the first list") { lists.count > told }
+  }
+
   /// Begins, or goes on by another configuration.
-  func start(_ text: String) throws {
+  func begin(_ text: String) throws {
     let document = ConfigurationDocument(parsing: Array(text.utf8), file: folder.path + "/reachd.yaml")
     let result = document.resolve { _ in [] }
     guard let configuration = result.configuration else { throw Failure(what: "\(result.problems)") }

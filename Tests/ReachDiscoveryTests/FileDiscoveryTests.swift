@@ -1,3 +1,4 @@
+import Glibc
 import ReachConfig
 import ReachCore
 import ReachDiscovery
@@ -18,7 +19,7 @@ import Testing
     try await withDiscovery { stage in
       try stage.makeFolder("t")
       try stage.folder.write(Self.list("a.example"), to: "t/a.json")
-      try stage.start(Self.globs)
+      try await stage.start(Self.globs)
       #expect(stage.names == ["a.example"], "files are read before anything else happens")
       try stage.folder.write("- targets: [y.example]\n", to: "t/y.yml")
       try await stage.wait(for: ["a.example", "y.example"])
@@ -38,7 +39,7 @@ import Testing
   @Test("a folder that comes later, and a volume of Kubernetes that exchanges its ..data, are noticed")
   func volumes() async throws {
     try await withDiscovery { stage in
-      try stage.start(Self.globs)
+      try await stage.start(Self.globs)
       #expect(stage.names == [])
       #expect(stage.problems == [" 0 there is no such file yet; write one, or mend the path"])
       for (version, name) in [("1", "a.example"), ("2", "b.example")] {
@@ -62,7 +63,7 @@ import Testing
       try stage.makeFolder("t")
       try stage.folder.write(Self.list("a.example"), to: "t/a.json")
       try stage.folder.write(Self.list("b.example"), to: "t/b.json")
-      try stage.start(Self.globs)
+      try await stage.start(Self.globs)
       try stage.folder.write("{", to: "t/a.json")
       try await stage.wait("the warning") { stage.problems.count == 1 }
       try stage.folder.write(Self.list("c.example"), to: "t/b.json")
@@ -83,13 +84,13 @@ import Testing
     try await withDiscovery { stage in
       try stage.makeFolder("t")
       for name in ["a", "b"] { try stage.folder.write(Self.list("\(name).example"), to: "t/\(name).json") }
-      try stage.start(Self.globs)
+      try await stage.start(Self.globs)
       try stage.folder.write("{", to: "t/a.json")
       try await stage.wait("the warning") { stage.problems.count == 1 }
       stage.discovery?.stop()
       try stage.remove("t/b.json")
       let said = stage.events.count
-      try stage.start(Self.globs)
+      try await stage.start(Self.globs)
       #expect(stage.names == ["a.example"])
       #expect(stage.problems.count == 1)
       #expect(stage.events.dropFirst(said) == [.discovered(source: "t/*.json,t/*.yml", targets: 1)])
@@ -102,7 +103,7 @@ import Testing
       try stage.makeFolder("t")
       let bad = #"[{ "targets": ["127.1", "a.example"] }, 7]"#
       try stage.folder.write(bad, to: "t/a.json")
-      try stage.start(Self.globs)
+      try await stage.start(Self.globs)
       #expect(stage.names == ["a.example"])
       let said = stage.problems
       #expect(said.count == 2)
@@ -114,13 +115,66 @@ import Testing
     }
   }
 
+  @Test("a target that holds NUL, or a number beyond all bounds, costs no other target of the file")
+  func unfitValues() async throws {
+    try await withDiscovery { stage in
+      try stage.makeFolder("t")
+      try stage.folder.write(
+        #"[{ "targets": ["a.example", "x\u0000.example"] }, { "targets": [1e400, "b.example"] }]"#, to: "t/a.json")
+      try await stage.start(Self.globs)
+      #expect(stage.names == ["a.example", "b.example"])
+      #expect(stage.problems.count == 2)
+      #expect(stage.problems.contains { $0.hasPrefix("a.json 1 ") && $0.contains(#"'x\u{0}.example'"#) })
+      #expect(stage.problems.contains { $0.hasPrefix("a.json 2 a target is no text") })
+    }
+  }
+
+  @Test("files that have the stamp they had are not read again for the change of another")
+  func untouched() async throws {
+    try await withDiscovery { stage in
+      try stage.makeFolder("t")
+      try stage.folder.write(Self.list("a.example"), to: "t/a.json")
+      try stage.folder.write(Self.list("b.example"), to: "t/b.json")
+      // A file that has just changed is read once more, since its stamp says little yet.
+      _ = await stage.loop.sleep(until: stage.loop.now().advanced(by: .milliseconds(100)))
+      try await stage.start(Self.globs)
+      let opening = try OpeningWatch(of: stage.path("t/a.json"))
+      try stage.folder.write(Self.list("c.example"), to: "t/b.json")
+      try await stage.wait(for: ["a.example", "c.example"])
+      #expect(!opening.wasOpened)
+      try stage.folder.write(Self.list("d.example"), to: "t/a.json")
+      try await stage.wait(for: ["d.example", "c.example"])
+      #expect(opening.wasOpened)
+    }
+  }
+
+  @Test("a reload on a running loop tells nothing before the files are read, and two at once lose no list")
+  func reloads() async throws {
+    try await withDiscovery { stage in
+      try stage.makeFolder("t")
+      try stage.folder.write(Self.list("a.example"), to: "t/a.json")
+      try await stage.start(Self.globs)
+      try stage.folder.write("{", to: "t/a.json")
+      try await stage.wait("the warning") { stage.problems.count == 1 }
+      let told = stage.lists.count
+      try stage.begin(Self.globs)
+      try stage.begin(Self.globs)
+      #expect(stage.lists.count == told)
+      #expect(stage.discovery?.samples.map(\.targets) == [1])
+      try await stage.wait("the list") { stage.lists.count > told }
+      #expect(stage.lists.dropFirst(told).allSatisfy { $0.map(\.target.name) == ["a.example"] })
+      try await stage.start("targets_from: [{ file: 't/*.json', name: other }]")
+      #expect(stage.names == [], "another name is another source")
+    }
+  }
+
   @Test("a name that is declared, or in an earlier file, is left out with one warning")
   func duplicates() async throws {
     try await withDiscovery { stage in
       try stage.makeFolder("t")
       try stage.folder.write(Self.list("a.example", "declared.example"), to: "t/a.json")
       try stage.folder.write(Self.list("a.example", "b.example"), to: "t/b.json")
-      try stage.start(Self.globs)
+      try await stage.start(Self.globs)
       #expect(stage.names == ["a.example", "b.example"])
       #expect(
         stage.problems == [
@@ -138,7 +192,7 @@ import Testing
   func many() async throws {
     try await withDiscovery { stage in
       try stage.makeFolder("t")
-      try stage.start(Self.globs)
+      try await stage.start(Self.globs)
       let timers = stage.loop.pendingTimers
       for number in 0..<1000 {
         try stage.folder.write(Self.list("n\(number).example"), to: "t/\(number % 7).json")

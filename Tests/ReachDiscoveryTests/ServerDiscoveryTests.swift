@@ -68,11 +68,11 @@ import Testing
   func changedSource() async throws {
     try await withServer { stage, server in
       let place = "targets_from: [{ http: 'http://127.0.0.1:\(server.port)/targets?token=a', refresh: 1h"
-      try stage.start(place + " }]")
+      try await stage.start(place + " }]")
       try await stage.wait(for: ["a.example"])
       server.script.withState { $0.status = 500 }
       let lists = stage.lists.count
-      try stage.start(
+      try await stage.start(
         "targets_from: [{ http: 'http://127.0.0.1:\(server.port)/targets?token=b', refresh: 2h, labels: { site: x } }]")
       #expect(stage.lists[lists].map(\.target.name) == ["a.example"])
       #expect(
@@ -87,7 +87,7 @@ import Testing
   @Test("a server is asked as Prometheus asks, and its list followed")
   func asks() async throws {
     try await withServer { stage, server in
-      try stage.start("targets_from: [{ http: 'http://127.0.0.1:\(server.port)/targets?role=a', refresh: 1s }]")
+      try await stage.start("targets_from: [{ http: 'http://127.0.0.1:\(server.port)/targets?role=a', refresh: 1s }]")
       #expect(stage.names == [])
       try await stage.wait(for: ["a.example"])
       #expect(stage.lists.last?.first?.target.labels == [Label(name: "team", value: "storage")])
@@ -108,7 +108,7 @@ import Testing
   @Test("a name is resolved by us, and the server told which it was")
   func names() async throws {
     try await withServer { stage, server in
-      try stage.start("targets_from: [{ http: 'http://localhost:\(server.port)/targets' }]")
+      try await stage.start("targets_from: [{ http: 'http://localhost:\(server.port)/targets' }]")
       try await stage.wait(for: ["a.example"])
       #expect(server.script.withState { $0.requests.first?.header("Host") } == "localhost:\(server.port)")
     }
@@ -125,7 +125,7 @@ import Testing
     ])
   func failures(kind: String, message: String) async throws {
     try await withServer { stage, server in
-      try stage.start("targets_from: [{ http: 'http://127.0.0.1:\(server.port)/targets', refresh: 1s }]")
+      try await stage.start("targets_from: [{ http: 'http://127.0.0.1:\(server.port)/targets', refresh: 1s }]")
       try await stage.wait(for: ["a.example"])
       server.script.withState { script in
         switch kind {
@@ -155,7 +155,7 @@ import Testing
       try stage.folder.write("hunter2\n", to: "secret")
       let other = try Server(on: stage.loop)
       server.script.withState { ($0.status, $0.location) = (302, "http://127.0.0.1:\(other.port)/moved") }
-      try stage.start(
+      try await stage.start(
         """
         targets_from:
           - http: 'http://127.0.0.1:\(server.port)/targets'
@@ -166,7 +166,7 @@ import Testing
       #expect(server.script.withState { $0.requests.first?.header("Authorization") } == "Bearer hunter2")
       #expect(other.script.withState { $0.requests.first?.header("Authorization") } == nil)
       server.script.withState { ($0.status, $0.location) = (200, nil) }
-      try stage.start(
+      try await stage.start(
         """
         targets_from:
           - http: 'http://127.0.0.1:\(server.port)/targets'
@@ -183,17 +183,17 @@ import Testing
   func reload() async throws {
     try await withServer { stage, server in
       let url = "http://127.0.0.1:\(server.port)/targets"
-      try stage.start("targets_from: [{ http: '\(url)' }]")
+      try await stage.start("targets_from: [{ http: '\(url)' }]")
       try await stage.wait(for: ["a.example"])
       server.script.withState { $0.status = 503 }
       let told = stage.lists.count
-      try stage.start("targets_from: [{ http: '\(url)', defaults: { interval: 2s } }]")
+      try await stage.start("targets_from: [{ http: '\(url)', defaults: { interval: 2s } }]")
       #expect(stage.lists.count == told + 1)
       #expect(stage.names == ["a.example"])
       #expect(stage.lists.last?.first?.target.policy.interval == .seconds(2))
-      try stage.start("targets_from: [{ http: '\(url)', refresh: 2m }]")
+      try await stage.start("targets_from: [{ http: '\(url)', refresh: 2m }]")
       #expect(stage.names == ["a.example"], "asked at other times it is the same source")
-      try stage.start("targets_from: [{ http: '\(url)/other' }]")
+      try await stage.start("targets_from: [{ http: '\(url)/other' }]")
       #expect(stage.names == [], "another place is another source")
     }
   }
@@ -202,7 +202,7 @@ import Testing
   func refused() async throws {
     let port = try TestPort(.closed)
     try await withDiscovery { stage in
-      try stage.start("targets_from: [{ http: 'http://127.0.0.1:\(port.number)/targets' }]")
+      try await stage.start("targets_from: [{ http: 'http://127.0.0.1:\(port.number)/targets' }]")
       try await stage.wait("the warning") { !stage.problems.isEmpty }
       #expect(stage.problems == ["targets kept 0 Couldn't connect to server"])
     }

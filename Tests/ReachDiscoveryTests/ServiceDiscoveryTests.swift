@@ -23,7 +23,7 @@ import Testing
         let code = code.withState { $0 }
         return .reply(query.answer(code == 0 ? answers.withState { $0 } : [], code: code))
       }
-      try stage.start(
+      try await stage.start(
         "targets_from: [{ srv: _db._tcp.example, server: '127.0.0.1:\(server.port)', refresh: 1s, labels: { a: b } }]")
       try await stage.wait(for: ["a.example:5433", "b.example:5432"])
       #expect(server.queries.first?.name == "_db._tcp.example" && server.queries.first?.type == 33)
@@ -46,7 +46,7 @@ import Testing
       let server = try FakeNameServer(stage.loop) { query in
         .reply(query.isTCP ? query.answer(records) : query.answer([], flags: Wire.Flags.truncated))
       }
-      try stage.start("targets_from: [{ srv: _many._tcp.example, server: '127.0.0.1:\(server.port)' }]")
+      try await stage.start("targets_from: [{ srv: _many._tcp.example, server: '127.0.0.1:\(server.port)' }]")
       try await stage.wait("sixty targets") { stage.names.count == 60 }
       server.stop()
     }
@@ -58,7 +58,7 @@ extension ServiceDiscoveryTests {
   func silent() async throws {
     try await withDiscovery { stage in
       let server = try FakeNameServer(stage.loop) { _ in .silence }
-      try stage.start("targets_from: [{ srv: _db._tcp.example, server: '127.0.0.1:\(server.port)' }]")
+      try await stage.start("targets_from: [{ srv: _db._tcp.example, server: '127.0.0.1:\(server.port)' }]")
       try await stage.wait("the failure") { !stage.problems.isEmpty }
       #expect(stage.names == [])
       stage.stop()

@@ -8,15 +8,16 @@ final class JSONDocument {
 
   private let handle: UnsafeMutablePointer<json_t>
 
-  /// Reads a text. Throws with libjansson's word for what is wrong, and its line.
+  /// Reads a text. Throws with libjansson's word for what is wrong, and its line. What `JSONMending` says is no reason to
+  /// refuse it; a text may hold NUL.
   init(parsing bytes: [UInt8]) throws(ValueError) {
     guard Self.valueCount(bytes) <= Self.valueLimit else {
       throw ValueError("it holds more than \(Self.valueLimit) values; split it")
     }
     var error = json_error_t()
-    let read = unsafe bytes.withUnsafeBytes { buffer in
+    let read = unsafe JSONMending.mended(bytes).withUnsafeBytes { buffer in
       let text = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
-      return unsafe json_loadb(text, buffer.count, Int(JSON_DECODE_ANY), &error)
+      return unsafe json_loadb(text, buffer.count, Int(JSON_DECODE_ANY | JSON_ALLOW_NUL), &error)
     }
     guard let handle = unsafe read else {
       let reason = unsafe withUnsafeBytes(of: error.text) { text in

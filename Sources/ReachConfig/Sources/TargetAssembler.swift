@@ -1,6 +1,16 @@
 internal import ReachCore
 internal import ReachProbe
 
+/// A list of targets as it was read, and what an assembler made of it.
+public struct AssembledList: Sendable {
+  /// What was read.
+  public let list: TargetGroupList
+  /// The targets.
+  public let targets: [ConfiguredTarget]
+  /// What is wrong with those that are left out or cut.
+  public let problems: [EntryProblem]
+}
+
 /// Makes targets of what a source of targets tells.
 public struct TargetAssembler: Sendable {
   private let source: TargetSource
@@ -12,6 +22,12 @@ public struct TargetAssembler: Sendable {
     self.source = source
     labelLimit = configuration.metrics.maxLabels
     backends = configuration.backendDefaults
+  }
+
+  /// A list with the targets that come of it.
+  public func assembled(_ list: TargetGroupList) -> AssembledList {
+    let made = targets(of: list)
+    return AssembledList(list: list, targets: made.targets, problems: made.problems)
   }
 
   /// The targets of a list, each with what it has in common with others shared, and what is wrong with those that are

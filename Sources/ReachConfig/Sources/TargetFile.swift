@@ -27,28 +27,56 @@ public enum TargetFile {
   ///
   /// Blocks for as long as the disk takes, never for a writer: a FIFO is refused.
   public static func bytes(of path: String, limit: Int = TargetGroupList.sizeLimit) throws(ValueError) -> [UInt8] {
+    try contents(of: path, limit: limit).bytes
+  }
+
+  /// What `bytes` returns, with the stamp of the state that was read; nil when the file has changed so lately that it may
+  /// change again and have the same stamp.
+  public static func contents(
+    of path: String, limit: Int = TargetGroupList.sizeLimit
+  ) throws(ValueError) -> (bytes: [UInt8], stamp: TargetFileStamp?) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(errno) }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw ValueError("it is no regular file; name one") }
+    let stamp = TargetFileStamp(status, settledAt: TargetFileStamp.now())
+    let size = max(0, Int(clamping: status.st_size))
     var bytes: [UInt8] = []
-    let chunk = 1 << 16
-    // One octet more than is allowed tells that it is too much.
-    while bytes.count <= limit {
-      let start = bytes.count
-      bytes.append(contentsOf: repeatElement(0, count: chunk))
-      let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe read(descriptor, buffer.baseAddress?.advanced(by: start), chunk)
-      }
-      let fault = errno
-      bytes.removeLast(chunk - max(0, min(count, chunk)))
-      if count < 0, fault == EINTR { continue }
-      guard count >= 0 else { throw failure(fault) }
-      if count == 0 { return bytes }
+    // One octet more than there are finds the end. A file that is written to, or of /proc, has more than it says.
+    var room = size
+    while size <= limit, bytes.count <= limit {
+      room = max(room, 4095) + 1
+      let piece = try piece(of: descriptor, room)
+      if bytes.isEmpty { bytes = piece } else { bytes += piece }
+      if piece.count < room { break }
     }
-    throw ValueError("it is larger than \(limit >> 10) KiB; split it")
+    guard max(size, bytes.count) <= limit else { throw ValueError("it is larger than \(limit >> 10) KiB; split it") }
+    return (bytes, stamp)
+  }
+
+  /// So many octets, or fewer when the file ends before.
+  private static func piece(of descriptor: Int32, _ most: Int) throws(ValueError) -> [UInt8] {
+    var fault: Int32 = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+      while count < most {
+        let step = unsafe read(descriptor, buffer.baseAddress?.advanced(by: count), most - count)
+        if step < 0, errno == EINTR { continue }
+        if step < 0 { fault = errno }
+        if step <= 0 { return }
+        count += step
+      }
+    }
+    guard fault == 0 else { throw failure(fault) }
+    return bytes
+  }
+
+  /// The stamp of the file at this path as it is now; nil when it cannot be seen. Blocks for as long as the disk takes.
+  public static func stamp(of path: String) -> TargetFileStamp? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return TargetFileStamp(status)
   }
 
   /// The text of a file that holds a password or a token, without the line end behind it. What is thrown shows nothing

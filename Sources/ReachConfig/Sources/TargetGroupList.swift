@@ -150,6 +150,10 @@ public struct TargetGroupList: Hashable, Sendable {
       // Prometheus's own, __meta_ labels among them: of use to its relabelling only.
       if name.hasPrefix("__") { return }
       if case .text(let text) = value.shape {
+        if text.utf8.contains(0) {
+          note(entry, "the label \(quoted(name)) is dropped: its value holds NUL; write text alone")
+          return
+        }
         // To Prometheus a label that is empty is none.
         if !text.isEmpty { labels.append(Label(name: name, value: text)) }
       } else {
