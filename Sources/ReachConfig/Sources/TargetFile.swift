@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ReachIO
 internal import ReachCore
 
 /// Files that a source names, and what is in them.
@@ -41,7 +42,7 @@ public enum TargetFile {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw ValueError("it is no regular file; name one") }
-    let stamp = TargetFileStamp(status, settledAt: TargetFileStamp.now())
+    let stamp = TargetFileStamp(status, settledAt: WallClock.nanosecondsSinceEpoch())
     let size = max(0, Int(clamping: status.st_size))
     var bytes: [UInt8] = []
     // One octet more than there are finds the end. A file that is written to, or of /proc, has more than it says.

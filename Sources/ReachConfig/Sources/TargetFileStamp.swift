@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ReachIO
 
 /// What tells one state of a file from another without reading it: two of the same stamp hold the same.
 ///
@@ -18,24 +19,13 @@ public struct TargetFileStamp: Hashable, Sendable {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     size = Int64(status.st_size)
-    written = Self.nanoseconds(status.st_mtim)
-    changed = Self.nanoseconds(status.st_ctim)
+    written = FileTime.written(status)
+    changed = FileTime.changed(status)
   }
 
   /// nil when the file has changed just before `now`, or after it by a clock that is another.
   init?(_ status: stat, settledAt now: Int64) {
     self.init(status)
     guard changed < now &- Self.tick else { return nil }
-  }
-
-  /// The time by which files are stamped, in nanoseconds since 1970 UTC.
-  static func now() -> Int64 {
-    var time = timespec()
-    _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return nanoseconds(time)
-  }
-
-  private static func nanoseconds(_ time: timespec) -> Int64 {
-    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 }
