@@ -41,7 +41,7 @@ final class HTTPClient: Sendable {
   @safe
   private struct State {
     var handle: OpaquePointer?
-    var watches: [Int32: (watch: EventLoop.Watch, interest: Readiness)] = [:]
+    var watches = SocketWatches()
     var timer: TimerID?
     var wait: PendingWait?
     var body: [UInt8] = []
@@ -74,7 +74,7 @@ final class HTTPClient: Sendable {
     // No request is under way: whoever asks holds the client. Without one there is no socket to be told of.
     if let handle = unsafe state.withState({ unsafe $0.handle }) { unsafe CReachCurl_close(handle) }
     state.withState { state in
-      for entry in state.watches.values { loop.unwatch(entry.watch) }
+      state.watches.removeAll(on: loop)
       if let timer = state.timer { loop.cancel(timer) }
     }
   }
@@ -168,19 +168,9 @@ final class HTTPClient: Sendable {
   // MARK: Sockets and time
 
   private func watch(_ descriptor: Int32, readable: Bool, writable: Bool) {
-    var interest: Readiness = []
-    if readable { interest.insert(.readable) }
-    if writable { interest.insert(.writable) }
     state.withState { state in
-      let entry = state.watches[descriptor]
-      if interest.isEmpty {
-        if let entry { loop.unwatch(entry.watch) }
-        state.watches[descriptor] = nil
-      } else if let entry {
-        if entry.interest != interest { try? loop.change(entry.watch, to: interest) }
-        state.watches[descriptor]?.interest = interest
-      } else if let watch = try? loop.watch(descriptor, for: interest, { [weak self] in self?.ready(descriptor, $0) }) {
-        state.watches[descriptor] = (watch, interest)
+      state.watches.want(readable: readable, writable: writable, of: descriptor, on: loop) { [weak self] in
+        self?.ready(descriptor, $0)
       }
     }
   }

@@ -28,7 +28,7 @@ final class NameLookup: Sendable {
   @safe
   private struct State {
     var handle: OpaquePointer?
-    var watches: [Int32: (watch: EventLoop.Watch, interest: Readiness)] = [:]
+    var watches = SocketWatches()
     var timer: TimerID?
     var wait: PendingWait?
     var answer: Answer?
@@ -165,8 +165,7 @@ final class NameLookup: Sendable {
     // Tells of every socket before it closes it.
     if let handle = unsafe handle { unsafe ares_destroy(handle) }
     state.withState { state in
-      for entry in state.watches.values { loop.unwatch(entry.watch) }
-      state.watches = [:]
+      state.watches.removeAll(on: loop)
     }
   }
 
@@ -174,19 +173,9 @@ final class NameLookup: Sendable {
 
   /// c-ares wants to hear of a socket, or no longer.
   private func watch(_ descriptor: Int32, readable: Bool, writable: Bool) {
-    var interest: Readiness = []
-    if readable { interest.insert(.readable) }
-    if writable { interest.insert(.writable) }
     state.withState { state in
-      let entry = state.watches[descriptor]
-      if interest.isEmpty {
-        if let entry { loop.unwatch(entry.watch) }
-        state.watches[descriptor] = nil
-      } else if let entry {
-        if entry.interest != interest { try? loop.change(entry.watch, to: interest) }
-        state.watches[descriptor]?.interest = interest
-      } else if let watch = try? loop.watch(descriptor, for: interest, { [weak self] in self?.ready(descriptor, $0) }) {
-        state.watches[descriptor] = (watch, interest)
+      state.watches.want(readable: readable, writable: writable, of: descriptor, on: loop) { [weak self] in
+        self?.ready(descriptor, $0)
       }
     }
   }
