@@ -227,7 +227,11 @@ public final class StateStore: Sendable {
   /// Has every target kept as it stands, after something was lost.
   private func refresh() {
     let records = state.withState { $0.everyTarget }()
-    thread?.hand { $0.refresh = records }
+    let next = state.withState { $0.next }
+    thread?.hand { work in
+      work.refresh = records
+      work.refreshedUpTo = next
+    }
   }
 
   // MARK: Reading

@@ -48,6 +48,8 @@ struct StorageWork {
   var firstNumber: UInt64 = 0
   /// Targets as they stand, after something was lost.
   var refresh: [TargetRecord] = []
+  /// The number of the first change that is newer than these.
+  var refreshedUpTo: UInt64 = 0
   /// Targets that are to be watched from now on, with who wants to know what is known of them.
   var adoptions: [StorageAdoption] = []
   /// The names of targets that are watched no more.

@@ -30,6 +30,8 @@ final class StorageWorker {
   /// The number of the first change that is pending, or of the next one to come.
   private var firstPending: UInt64 = 0
   private var refresh: [TargetRecord] = []
+  /// The number of the first change that is newer than what `refresh` holds.
+  private var refreshedUpTo: UInt64 = 0
 
   /// How often in a row the disk has refused, and when to ask it again.
   private var failures = 0
@@ -111,7 +113,7 @@ final class StorageWorker {
       let work = thread.take(waitingUntil: isBegunAnew && !isFailing ? clock.now() : due, now: clock.now())
       if pending.isEmpty, !work.changes.isEmpty { firstPending = work.firstNumber }
       pending += work.changes
-      if !work.refresh.isEmpty { refresh = work.refresh }
+      if !work.refresh.isEmpty { (refresh, refreshedUpTo) = (work.refresh, work.refreshedUpTo) }
       if !isFailing || retryAt <= clock.now() || work.end != nil { keepPending() }
       names.subtract(work.released)
       for adoption in work.adoptions { adopt(adoption) }
@@ -126,15 +128,15 @@ final class StorageWorker {
     attempt { () throws(DatabaseError) in
       let database = if let open = self.database { open } else { try reopened() }
       isBegunAnew = false
-      if !refresh.isEmpty {
-        try database.write(refresh)
-        refresh = []
-      }
+      if pending.isEmpty || firstPending >= refreshedUpTo { try keepRefresh(in: database) }
       while !pending.isEmpty {
-        let batch = pending.prefix(Self.changesAtOnce)
+        // What was older than the targets as they stand must not come after them.
+        let older = refresh.isEmpty ? .max : Int(clamping: refreshedUpTo &- firstPending)
+        let batch = pending.prefix(min(Self.changesAtOnce, older))
         try database.write(batch)
         firstPending &+= UInt64(batch.count)
         pending.removeFirst(batch.count)
+        if pending.isEmpty || firstPending >= refreshedUpTo { try keepRefresh(in: database) }
         tell(.kept(before: firstPending))
       }
       guard isFailing else { return }
@@ -143,6 +145,12 @@ final class StorageWorker {
       failures = 0
       tell(.kept(before: firstPending))
     }
+  }
+
+  private func keepRefresh(in database: StateDatabase) throws(DatabaseError) {
+    guard !refresh.isEmpty else { return }
+    try database.write(refresh)
+    refresh = []
   }
 
   private func reopened() throws(DatabaseError) -> StateDatabase {
