@@ -211,7 +211,8 @@ import Testing
     }
     #expect(finding.result == .resolved)
     #expect(finding.addresses == [Self.address])
-    #expect(ports == 1)
+    // A slow machine may ask again before it has read the answer.
+    #expect(ports >= 1)
   }
 
   @Test("what every server says no to is the most telling of it", .timeLimit(.minutes(4)))
