@@ -97,7 +97,7 @@ public final class Agent: Sendable {
       directory: configuration.stateDirectory, targets: configuration.targets.map(\.target), on: loop
     ) { [log] in log.log(.selfCheck(check: "state", problem: $0.problem, remedy: $0.remedy)) }
     board = TargetBoard(
-      agent: Self.series(of: preparation), budget: budget, loop: loop, log: log, store: store,
+      agent: AgentSeries(of: preparation), budget: budget, loop: loop, log: log, store: store,
       onReady: StartupMemory.release)
     scheduler = Scheduler(
       loop: loop, settings: Self.schedulerSettings(within: budget), onLookEnd: { [board] in board.lookEnded() }
@@ -119,7 +119,7 @@ public final class Agent: Sendable {
     }
     reloader = Reloader(preparation.file, content: preparation.contentHash, on: loop)
     warnings = preparation.problems.map(\.description)
-    probes = ProbeService(configuration, preparation.plugins, on: host) { [board] in board.targets }
+    probes = ProbeService(configuration, preparation.plugins, board.roster, on: host)
     let endpoint = Endpoint(
       board: board, host: host, store: store, probes: probes, inForce: inForce, reloader: reloader,
       discovery: discovery
@@ -176,15 +176,6 @@ public final class Agent: Sendable {
     limits.connectionsPerAddress =
       isProbing ? limits.connections - limits.connections / 4 : min(limits.connectionsPerAddress, limits.connections)
     return limits
-  }
-
-  private static func series(of preparation: Preparation) -> AgentSeries {
-    var series = AgentSeries(
-      version: BuildInformation.version, revision: BuildInformation.revision, swiftVersion: BuildInformation.swift)
-    series.plugins = preparation.plugins.compactMap(\.plugin).map { (plugin: $0.name, version: $0.version) }
-    series.isLastReloadSuccessful = true
-    series.lastReloadSuccess = WallClock.nanosecondsSinceEpoch()
-    return series
   }
 
   private func announce() {

@@ -32,15 +32,14 @@ final class ProbeService: Sendable {
   let state: LoopConfined<State>
   private let credentials: TLSClientCredentials
   /// The targets as they are now.
-  private let targets: @Sendable () -> [WatchedTarget]
+  private let roster: LoopConfined<Roster>
 
-  /// A service for these settings and for the targets that `targets` returns.
+  /// A service for these settings and for the targets of that roster.
   init(
-    _ configuration: Configuration, _ plugins: [PluginResult], on host: ProbeHost,
-    targets: @escaping @Sendable () -> [WatchedTarget]
+    _ configuration: Configuration, _ plugins: [PluginResult], _ roster: LoopConfined<Roster>, on host: ProbeHost
   ) {
     self.host = host
-    self.targets = targets
+    self.roster = roster
     credentials = TLSClientCredentials(on: host.loop)
     state = LoopConfined(Self.state(configuration, BackendPool(plugins, host: host)), on: host.loop)
   }
@@ -158,7 +157,7 @@ final class ProbeService: Sendable {
 
   /// The declared target of that name, or what the text says.
   private func target(_ text: String) throws(Rejection) -> Target {
-    if let declared = targets().first(where: { $0.target.name == text }) { return declared.target }
+    if let declared = roster.withState({ $0[text] }) { return declared.target }
     do throws(ValueError) {
       return try Target(probing: text, policy: state.withState { $0.defaults })
     } catch {
@@ -169,7 +168,7 @@ final class ProbeService: Sendable {
   private func allowance() -> ProbeAllowance {
     if let known = state.withState({ $0.allowance }) { return known }
     let allowance = ProbeAllowance(
-      rules: state.withState { $0.settings.allow }, declared: targets().lazy.map(\.target))
+      rules: state.withState { $0.settings.allow }, declared: roster.withState { $0.all }.lazy.map(\.target))
     state.withState { $0.allowance = allowance }
     return allowance
   }
@@ -267,7 +266,7 @@ final class ProbeService: Sendable {
       return .text("Target parameter is missing\n", status: 400)
     }
     if let found = state.withState({ $0.history.newest(of: target) }) { return .text(found.page) }
-    guard let declared = targets().first(where: { $0.target.name == target }) else {
+    guard let declared = roster.withState({ $0[target] }) else {
       return .text("no probe of this target is kept, and it is not a declared one\n", status: 404)
     }
     var json = JSONWriter()

@@ -20,15 +20,11 @@ public struct ScrapeSize: Hashable, Sendable {
   public init?(_ preparation: Preparation, with others: [ConfiguredTarget] = []) {
     guard let configuration = preparation.configuration, let loop = try? EventLoop() else { return nil }
     let layers = preparation.plugins.reduce(into: [String: Layer]()) { $0[$1.name] = $1.plugin?.layer }
-    let detail = MetricsDetail(rawValue: configuration.metrics.detail.rawValue) ?? .standard
+    let detail = MetricsDetail(configuration.metrics.detail)
     let targets = (configuration.targets + others).map { target in
       LoopConfined(Self.probed(target, layers, detail, at: loop.now()), on: loop)
     }
-    var agent = AgentSeries(
-      version: BuildInformation.version, revision: BuildInformation.revision, swiftVersion: BuildInformation.swift)
-    agent.plugins = preparation.plugins.compactMap(\.plugin).map { (plugin: $0.name, version: $0.version) }
-    agent.isLastReloadSuccessful = true
-    agent.lastReloadSuccess = WallClock.nanosecondsSinceEpoch()
+    var agent = AgentSeries(of: preparation)
     agent.stateLost = configuration.stateDirectory == nil ? nil : 0
     agent.moduleUnknown = configuration.probing.modules.isEmpty ? nil : 0
     agent.recordRequest(path: "/metrics", code: 200)

@@ -29,7 +29,7 @@ final class ServiceManager: Sendable {
   }
 
   /// The configuration is being read again; `ready` or `reloaded` follows.
-  func reloading() { send("RELOADING=1\nMONOTONIC_USEC=\(Self.monotonicMicroseconds())") }
+  func reloading() { send("RELOADING=1\nMONOTONIC_USEC=\(SystemClock().now().nanoseconds / 1_000)") }
 
   /// The configuration has been read again, or was refused.
   func reloaded() { send("READY=1") }
@@ -71,11 +71,5 @@ final class ServiceManager: Sendable {
   private static func variable(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(validatingCString: value)
-  }
-
-  private static func monotonicMicroseconds() -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
   }
 }

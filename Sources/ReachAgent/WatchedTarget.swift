@@ -56,28 +56,18 @@ final class WatchedTarget: Sendable {
   }
 
   /// A target that has been watched in another way, and goes on as it stood when it asks the same as before.
-  init(
+  convenience init(
     _ runner: RoundRunner, _ probes: [ConfiguredProbe], key: Int, after old: WatchedTarget, detail: MetricsDetail,
     on loop: EventLoop
   ) {
-    self.key = key
-    self.runner = runner
-    self.probes = probes
     let restored = RestoredTarget(old.fullRecord(at: loop.now()), as: runner.target)
-    var series = TargetSeries(runner, detail: detail, at: loop.now())
-    series.restore(restored, at: loop.now())
-    var standing = Standing()
-    if restored.state != nil {
-      standing = old.standing.withState { $0 }
-      standing.holdTimer = nil
-      standing.runs = standing.runs.compactMap { $0.moved(from: old.runner.probes, to: runner.probes) }
-      series.setDamping(rawChanges: standing.judge.rawChanges, isFlapping: standing.judge.isDamped)
-    } else {
-      standing.judge = TargetJudge(
-        restored, rawChanges: series.rawChanges, at: loop.now(), wall: WallClock.nanosecondsSinceEpoch())
-    }
-    self.series = LoopConfined(series, on: loop)
-    self.standing = LoopConfined(standing, on: loop)
+    self.init(runner, probes, key: key, detail: detail, restored: restored, on: loop)
+    guard restored.state != nil else { return }
+    var kept = old.standing.withState { $0 }
+    kept.holdTimer = nil
+    kept.runs = kept.runs.compactMap { $0.moved(from: old.runner.probes, to: runner.probes) }
+    series.withState { $0.setDamping(rawChanges: kept.judge.rawChanges, isFlapping: kept.judge.isDamped) }
+    standing.withState { $0 = kept }
   }
 
   /// Whether it is watched just as it is configured there, by backends that are loaded.

@@ -100,7 +100,7 @@ extension Agent: ReloadOwner {
     if before.detail != inForce.withState({ $0.detail }) {
       for watched in board.targets { watched.setDetail(inForce.withState { $0.detail }, at: loop.now()) }
     }
-    board.agent.withState { $0.plugins = plugins.compactMap(\.plugin).map { (plugin: $0.name, version: $0.version) } }
+    board.agent.withState { $0.show(plugins) }
     watchFiles()
     discover(by: configuration)
     if discovery.current == nil { inForce.withState { $0.leaving = [:] } }
@@ -128,6 +128,8 @@ extension Agent: ReloadOwner {
     store.release(removed)
     probes.targetsChanged()
     scheduler.add(fresh.map { ScheduledTarget($0.runner, tag: $0.key) })
+    // Only what was watched, or watched in another way, can have used a backend that nobody uses now.
+    guard change.leavesSomething else { return }
     let all = board.targets
     inForce.withState { $0.pool.keep(only: all) }
   }

@@ -31,6 +31,9 @@ struct RosterChange {
     self.runners = runners
   }
 
+  /// Whether a target is removed or watched in another way.
+  var leavesSomething: Bool { !plan.removed.isEmpty || plan.counts.changed > 0 }
+
   /// Has the board watch the list from now on. `restored` is what is known of targets that are new, by name; `leaving` has
   /// those that were declared until just now, as they stood. Returns those that are to be scheduled anew.
   func commit(

@@ -11,9 +11,6 @@ public struct TCPModule: Hashable, Sendable {
 
   /// Connects, and no more.
   public init() {}
-
-  /// Whether there is any TLS in it.
-  public var needsTLS: Bool { usesTLS || exchange.contains(where: \.startsTLS) }
 }
 
 /// One step of a conversation: what is waited for, then what is sent, then whether TLS begins.

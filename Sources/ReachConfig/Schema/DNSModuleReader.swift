@@ -90,11 +90,7 @@ struct DNSModuleReader {
       return reader.refuse(
         node, "valid_rcodes", "is empty, so that no answer would be valid; write some, or remove the key")
     }
-    if nodes.isEmpty {
-      return reader.refuse(
-        node, "valid_rcodes", "is empty, so that no answer would be valid; write some, or remove the key")
-    }
-    let codes = nodes.compactMap { node in
+    return nodes.compactMap { node in
       reader.value(node, "valid_rcodes") { text throws(ValueError) in
         guard let code = DNSResponseCode(name: text) else {
           throw Self.unknown(text, "code of an answer", among: DNSResponseCode.allNames, such: "NOERROR")
@@ -102,7 +98,6 @@ struct DNSModuleReader {
         return code.number
       }
     }
-    return codes
   }
 
   private func rules(_ fields: Fields, _ key: String) -> DNSModule.RecordRules {

@@ -112,7 +112,7 @@ struct JSONMending {
     }
   }
 
-  /// What `\uXXXX` at this place stands for; nil when there is something else.
+  /// What an escape of four hexadecimal digits at this place stands for; nil when there is something else.
   private func unit(at place: Int) -> UInt16? {
     guard bytes.count - place >= 6, bytes[place] == Self.backslash, bytes[place + 1] == UInt8(ascii: "u") else {
       return nil

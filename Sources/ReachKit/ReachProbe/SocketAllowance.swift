@@ -85,9 +85,6 @@ public final class SocketAllowance: Sendable {
     }
   }
 
-  /// How many holders there are.
-  public var holderCount: Int { state.withState { $0.holders.count } }
-
   /// Has all holders but that one close what they do not need. Returns whether there are free ones then.
   public func reclaim(for number: Int) -> Bool {
     let others = state.withState { state in

@@ -77,9 +77,6 @@ public struct DNSResponseCode: Hashable, Sendable, CustomStringConvertible {
   /// The code of that number.
   public init(_ number: UInt16) { self.number = number }
 
-  /// NOERROR.
-  public static let noError = DNSResponseCode(0)
-
   /// The code of that name in capitals; nil for none.
   public init?(name: String) {
     if let number = Self.numbers[name] ?? Self.otherNames[name] { self.init(number) } else { return nil }
