@@ -206,13 +206,13 @@ import Testing
       }
       let port = try TestPort(.closed)
       let first = kind == "closed" ? Nameserver(address: .loopback, port: port.number) : bad.endpoint
-      let resolver = Resolver(options: options(first, good.endpoint, families: [.ipv4]), loop: loop)
+      // Each is asked once, however long a slow machine takes to read the answer.
+      let resolver = Resolver(options: options(first, good.endpoint, families: [.ipv4]) { $0.tries = 1 }, loop: loop)
       return (await resolver.resolve(within: .seconds(4), on: loop), good.queries.count)
     }
     #expect(finding.result == .resolved)
     #expect(finding.addresses == [Self.address])
-    // A slow machine may ask again before it has read the answer.
-    #expect(ports >= 1)
+    #expect(ports == 1)
   }
 
   @Test("what every server says no to is the most telling of it", .timeLimit(.minutes(4)))
