@@ -100,8 +100,14 @@ struct Pipe: ~Copyable {
     let dropped = try await withEventLoop { loop in
       var ends: [Int32] = [-1, -1]
       _ = unsafe pipe(&ends)
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       let sink = DescriptorSink(inherited: ends[1], format: .json, on: loop)
       close(ends[0])
+      // A program that another test starts just now may hold a copy until it has begun.
+      _ = try await eventually("the end of the last reader", on: loop) {
+        var entry = pollfd(fd: ends[1], events: 0, revents: 0)
+        return unsafe poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLERR) != 0 ? true : nil
+      }
       for number in 0..<3 { sink.write(Self.record(number)) }
       await sink.flush(until: .distantFuture)
       close(ends[1])
