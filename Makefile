@@ -35,7 +35,7 @@ run: toolchain ## build, then run the agent on etc/reachd.yaml (CONFIG=FILE for 
 	exec .build/$(CONFIGURATION)/reachd run --config $(CONFIG) --log-format text
 
 test: toolchain ## build everything and run all tests
-	@.ci/install-packages build test
+	@.ci/install-packages build package test
 	.ci/install-python
 	exec .ci/test $(SWIFT_FLAGS)
 
@@ -67,7 +67,7 @@ install: toolchain ## install a release build under DESTDIR: the agent, its plug
 	DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' .ci/install $(SWIFT_FLAGS)
 
 packages: ## install the Debian and the Python packages that are missing
-	@.ci/install-packages build test
+	@.ci/install-packages build package test
 	.ci/install-python
 
 toolchain:

@@ -103,7 +103,9 @@ let package = Package(
         dependencies: [
           kit, "ReachScheduler", "ReachAggregator", "ReachMetrics", "LinkProbe", "DNSProbe",
         ]),
-      .testTarget(name: "EndToEndTests", dependencies: [kit, support]),
+      .target(name: "EndToEndTools", dependencies: [kit, support], path: "Tests/EndToEndTools"),
+      .testTarget(name: "EndToEndTests", dependencies: [kit, support, "EndToEndTools"]),
+      .testTarget(name: "DeployTests", dependencies: [kit, support, "EndToEndTools"], exclude: ["shipped.tsv"]),
     ],
   swiftLanguageModes: [.v6]
 )
@@ -123,7 +125,7 @@ let withoutRegularExpressions: [SwiftSetting] = [
   .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
 ]
 for target in package.targets where target.type != .system && !target.name.hasPrefix("C") {
-  let isShipped = target.type != .test && target.name != "ReachTestSupport"
+  let isShipped = target.type != .test && !["ReachTestSupport", "EndToEndTools"].contains(target.name)
   target.swiftSettings = settings + (isShipped ? withoutRegularExpressions : [])
   // Tens of thousands of simulations: what stands around the code under test need not be slow.
   if target.name == "SimulationTests" { target.swiftSettings?.append(.unsafeFlags(["-O"])) }

@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// `reachd run`, from its start to its end.
 @Suite(.serialized, .timeLimit(.minutes(4)))
 struct AgentTests {

@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// Debian's blackbox_exporter and reachd side by side, on the same targets with the same modules: reachd's own are what
 /// `reachd check --blackbox` makes of the other's file.
 @Suite(

@@ -3,6 +3,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// Debian's blackbox_exporter and reachd side by side, asking the same name servers with the same `dns` modules.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"),

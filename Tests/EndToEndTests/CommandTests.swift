@@ -3,6 +3,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// The commands that run to their end: `--help`, `--version`, `check`, `plugins`, and what cannot be understood.
 @Suite(.timeLimit(.minutes(4)))
 struct CommandTests {

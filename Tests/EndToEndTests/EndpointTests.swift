@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// What the running agent serves, and where, as seen by curl and promtool.
 @Suite(
   .enabled(if: areClientsThere, "needs Debian's packages curl and prometheus"), .timeLimit(.minutes(4)))

@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// The formats of `/metrics`, as a running agent serves them and other people's programs read them.
 @Suite(.timeLimit(.minutes(5)))
 struct ExpositionFormatTests {

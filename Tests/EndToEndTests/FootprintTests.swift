@@ -3,6 +3,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// What the program needs: one thread, little memory, no Foundation.
 @Suite(.serialized, .timeLimit(.minutes(4)))
 struct FootprintTests {

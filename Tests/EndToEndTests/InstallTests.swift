@@ -3,6 +3,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// What `make install` puts into place, run from there. It builds for release, which takes minutes.
 @Suite(.enabled(if: isInstallWanted, "takes a release build: set REACHD_TEST_INSTALL=1"))
 struct InstallTests {

@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// `kill -9` at any moment: what was logged is kept, and nothing is made up.
 @Suite(.serialized, .timeLimit(.minutes(4)))
 struct KillTests {

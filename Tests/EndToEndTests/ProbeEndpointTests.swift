@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// What `/probe` and `/logs` of the running agent answer.
 @Suite(.timeLimit(.minutes(4))) struct ProbeEndpointTests {
   private static func configuration(_ targets: String, allow: String = "[127.0.0.0/8]") -> String {

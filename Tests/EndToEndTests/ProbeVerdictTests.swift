@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// Every outcome that a network can be made to have, through the whole program: `reachd probe` in staged namespaces.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .serialized, .timeLimit(.minutes(4)))

@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// The configuration read again while the agent runs.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ReloadTests {

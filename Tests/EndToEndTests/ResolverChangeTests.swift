@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// The files that say how names are resolved change under a running agent. With an interval of an hour, nothing but the
 /// change itself can bring about what is waited for.
 @Suite(

@@ -3,6 +3,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// Odd names, many targets, a link that comes and goes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RobustnessTests {

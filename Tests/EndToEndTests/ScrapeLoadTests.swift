@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// Many scrapes at once of many targets, one of them by a client that hardly reads.
 @Suite(
   .enabled(if: areClientsThere, "needs Debian's packages curl and prometheus"), .timeLimit(.minutes(5)))

@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// What outlives the agent: transitions, counters, sequence numbers and the last status.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct StateTests {

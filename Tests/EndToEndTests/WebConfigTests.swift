@@ -3,6 +3,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// `web.config`: TLS and passwords on the running agent.
 @Suite(
   .enabled(

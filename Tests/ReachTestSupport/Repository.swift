@@ -1,4 +1,5 @@
 internal import Glibc
+public import ReachIO
 
 /// The files of the source tree, for tests that hold what is written against what the program does.
 public enum Repository {
@@ -22,5 +23,22 @@ public enum Repository {
       if name.hasSuffix(".swift") { text += try self.text("\(folder)/\(name)") }
     }
     return text
+  }
+
+  /// The path of every file in a folder and in those below it, from the top of the tree on, in order.
+  public static func files(in folder: String) throws(SystemError) -> [String] {
+    guard let directory = unsafe opendir("\(root)/\(folder)") else { throw SystemError.current("opendir") }
+    defer { unsafe closedir(directory) }
+    var paths: [String] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name == "." || name == ".." { continue }
+      let path = "\(folder)/\(name)"
+      let isFolder = unsafe entry.pointee.d_type == UInt8(DT_DIR)
+      paths += isFolder ? try files(in: path) : [path]
+    }
+    return paths.sorted()
   }
 }

@@ -3,6 +3,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// Faults that several targets share, staged: one line for one fault, named rightly, and none where there is none.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .serialized, .timeLimit(.minutes(5)))

@@ -3,6 +3,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// One cable with many targets behind it.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))

@@ -3,6 +3,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// A resolver in trouble. It is not the target that is down for it, as long as its addresses are known and answer.
 @Suite(
   .enabled(if: NamespaceSupport.isAvailable, "\(NamespaceSupport.requirement)"), .timeLimit(.minutes(4)))

@@ -4,6 +4,8 @@ import ReachIO
 import ReachTestSupport
 import Testing
 
+@testable import EndToEndTools
+
 /// An agent that does not get to run.
 @Suite(.timeLimit(.minutes(4)))
 struct StarvationTests {

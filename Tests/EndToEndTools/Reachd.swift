@@ -20,9 +20,9 @@ enum Reachd {
 
   /// The top of the source tree.
   static let sources: String = {
-    // Tests/EndToEndTests/Tools/Reachd.swift
+    // Tests/EndToEndTools/Reachd.swift
     var path = Substring(#filePath)
-    for _ in 0..<4 { path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)] }
+    for _ in 0..<3 { path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)] }
     return String(path)
   }()
 
