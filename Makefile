@@ -1,4 +1,4 @@
-# run · test · build · format · lint · bench · install — `make help` says what each does.
+# run · test · build · format · lint · bench · install · deb — `make help` says what each does.
 #
 # Everything but `install` works on a fresh Debian 12, Debian 13 or Ubuntu 24.04 that has a Swift 6.3 toolchain in PATH:
 # packages that are missing are installed (.ci/packages.txt), which takes root or sudo the first time.
@@ -23,7 +23,7 @@ BENCHMARKS := $(firstword $(wildcard Benchmarks Tests/Benchmarks))
 # Plugins must not be writable for others (the agent refuses such), whatever the user's own umask.
 UMASK := umask 022
 
-.PHONY: help run test build format lint bench install packages toolchain clean
+.PHONY: help run test build format lint bench install deb man packages toolchain clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -62,9 +62,17 @@ bench: toolchain ## the project's own benchmarks, in release
 	export REACHD_PROGRAM="$$(swift build $(SWIFT_FLAGS) -c release --show-bin-path)/reachd"
 	exec swift run $(SWIFT_FLAGS) -c release --package-path $(BENCHMARKS)
 
-install: toolchain ## install a release build under DESTDIR: the agent, its plugins, the Swift runtime, a configuration
+install: toolchain ## install a release build under DESTDIR, with the Swift runtime, a configuration and the units
 	@$(UMASK)
 	DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' .ci/install $(SWIFT_FLAGS)
+
+deb: toolchain ## make the Debian package dist/reachd_VERSION_ARCHITECTURE.deb
+	@.ci/install-packages build package
+	.ci/deb $(SWIFT_FLAGS)
+
+man: ## make the man pages in .build/man of the documents that are their source
+	@.ci/install-packages package
+	.ci/man .build/man
 
 packages: ## install the Debian and the Python packages that are missing
 	@.ci/install-packages build package test
