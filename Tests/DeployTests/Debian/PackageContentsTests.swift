@@ -121,7 +121,9 @@ struct PackageContentsTests {
   func manPages(page: String) throws {
     let package = try DebianPackage.unpack()
     let file = "\(package.path)/tree/usr/share/man/\(page).gz"
-    let shown = try runProgram(["env", "MANWIDTH=80", "LC_ALL=C.UTF-8", "man", "--warnings=w", "--local-file", file])
-    #expect(shown.isSuccess && shown.output.contains("NAME") && !shown.output.contains("warning:"), "\(shown.output)")
+    // What is shown is thrown away, so that only complaints are left.
+    let show = try runProgram(["sh", "-c", "LC_ALL=C.UTF-8 man --warnings=w --local-file \"$0\" 2>&1 >/dev/null", file])
+    #expect(show.isSuccess && show.output == "", "\(show.output)")
+    #expect(try succeed("lexgrog", file).contains(" - "))
   }
 }
