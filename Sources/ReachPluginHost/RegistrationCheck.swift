@@ -16,6 +16,10 @@ enum RegistrationCheck {
     guard !registration.version.isEmpty, registration.version.utf8.count <= 64 else {
       throw PluginRefusal("registers no usable version: it must have 1 to 64 bytes")
     }
+    guard [.link, .route, .dns, .tcp].contains(registration.layer) else {
+      throw PluginRefusal(
+        "registers for the layer \(registration.layer), which no probe looks at: use link, route, dns or tcp")
+    }
     var seen: Set<String> = []
     for option in registration.options {
       let label = printable(option.name)

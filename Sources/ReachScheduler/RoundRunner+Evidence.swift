@@ -34,7 +34,7 @@ extension RoundRunner {
       progress.findings.replacePath(evidence)
       progress.runs.append(run(of: probe, ProbeOutcome(link: findings), elapsed))
     case (.tcp(let findings), .tcp) where findings.count == count:
-      for index in 0..<count { progress.findings.candidates[index].tcp = findings[index] }
+      for index in 0..<count { progress.findings.candidates[index].take(findings[index]) }
       let outcome = ProbeOutcome(
         tcp: findings, along: progress.findings.candidates, policy: target.policy.addresses)
       progress.runs.append(run(of: probe, outcome, findings.measured ?? elapsed))
@@ -79,11 +79,33 @@ extension RoundRunner {
 }
 
 extension Candidate {
+  /// Takes in what a probe of the tcp layer saw. Where several look at one address, the worst that any of them saw counts:
+  /// an address is open when all of them found it so.
+  fileprivate mutating func take(_ finding: TCPFinding) {
+    guard let earlier = tcp, earlier.weight >= finding.weight else {
+      tcp = finding
+      return
+    }
+  }
+
   /// Whether a connection could be tried: an address of the target, routable over a usable link as far as is known.
   var canBeTried: Bool {
     guard role == .target, address != nil else { return false }
     if let route, !route.isRoutable { return false }
     if let link, link.state != .usable { return false }
     return true
+  }
+}
+
+extension TCPFinding {
+  /// How much it says against an address: what was seen of the network more than what this host could not do.
+  fileprivate var weight: Int {
+    switch result {
+    case .notRun: 0
+    case .open: 1
+    case .fault: 2
+    case .refusedLocally: 3
+    case .failed: 4
+    }
   }
 }

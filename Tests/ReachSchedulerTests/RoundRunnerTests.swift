@@ -64,6 +64,22 @@ import Testing
     #expect(outcomes(report) == ["dns failure dns_timeout", "tcp success"])
   }
 
+  @Test("of two probes of the tcp layer the worse finding counts for an address, whichever comes first")
+  func twoOfOneLayer() async throws {
+    let refused = TCPFinding.Result.failed(.tcpRefused)
+    for (first, second, expected) in [
+      (TCPFinding.Result.open, TCPFinding.Result.open, TCPFinding.Result.open), (.open, refused, refused),
+      (refused, .open, refused), (.notRun, .open, .open), (.open, .notRun, .open),
+      (.fault(FaultCode(errno: 24)), .open, .fault(FaultCode(errno: 24))),
+      (.fault(FaultCode(errno: 24)), refused, refused),
+    ] {
+      let other = PlannedProbe(name: "greeting", layer: .tcp, backend: ScriptedBackend.tcp(second))
+      let report = try await round([.tcp(.tcp(first)), other])
+      #expect(report.findings.candidates.first?.tcp?.result == expected)
+      #expect(report.runs.map(\.probe) == ["tcp", "greeting"])
+    }
+  }
+
   @Test("without addresses the way to the resolver is looked at, and no connection is tried")
   func resolverPath() async throws {
     let tcp = ScriptedBackend.tcp()
