@@ -10,10 +10,11 @@ final class NameServer: Sendable {
   private let process: ChildProcess
   private let folder: TestFolder
 
-  /// Starts it in the namespace, to answer for `reachd.test` from this zone, and with SERVFAIL for `broken.test`; over TLS
+  /// Starts it in the namespace, to answer for `origin` from this zone, and with SERVFAIL for `broken.test`; over TLS
   /// too, on port 853, with the files `crt` and `key` of a folder, where there is one.
   init(
-    zone: String, at addresses: String..., certifiedBy certificates: TestFolder? = nil, in namespace: NetworkNamespace,
+    zone: String, of origin: String = "reachd.test", at addresses: String...,
+    certifiedBy certificates: TestFolder? = nil, in namespace: NetworkNamespace,
     on loop: EventLoop
   ) throws {
     folder = try TestFolder()
@@ -42,7 +43,7 @@ final class NameServer: Sendable {
       remote-control:
         control-enable: no
       zone:
-        name: reachd.test
+        name: "\(origin)"
         zonefile: zone
       zone:
         name: broken.test
