@@ -6,17 +6,14 @@ import ReachTestSupport
 
 /// The Debian package that `.ci/deb` has made of these sources before the tests.
 enum DebianPackage {
-  /// Its version: that of the program.
-  static let version: String = {
-    let words = (try? runProgram([Reachd.program, "--version"]).output.split(separator: " ")) ?? []
-    return words.count > 1 ? String(words[1]) : "unknown"
+  /// The file; the one in `dist`.
+  static let path: String = {
+    let file = (try? Repository.files(in: "dist"))?.first { $0.hasPrefix("dist/reachd_") && $0.hasSuffix(".deb") }
+    return Reachd.sources + "/" + (file ?? "dist/reachd.deb")
   }()
 
-  /// The file.
-  static let path: String = {
-    let architecture = (try? runProgram(["dpkg", "--print-architecture"]).output.split(separator: "\n").first) ?? nil
-    return Reachd.sources + "/dist/reachd_\(version)_\(architecture ?? "unknown").deb"
-  }()
+  /// Its version.
+  static let version = (try? field("Version")) ?? "unknown"
 
   /// Whether it has been made; always true where all tests are required.
   static let isAvailable = TestRequirements.areAllRequired || (unsafe access(path, R_OK)) == 0

@@ -16,7 +16,8 @@ struct InstalledPackageTests {
       #expect(try await debian.run("find", "/usr", "/opt", "-name", "libswift*").output == "")
       try await debian.install(DebianPackage.path)
       #expect(try await debian.succeed("dpkg", "--verify", "reachd") == "")
-      #expect(try await debian.succeed("reachd", "--version").hasPrefix("reachd \(DebianPackage.version) ("))
+      let program = DebianPackage.version.prefix { $0 != "~" && $0 != "+" }
+      #expect(try await debian.succeed("reachd", "--version").hasPrefix("reachd \(program) ("))
       #expect(try await debian.succeed("reachd", "check").contains("/etc/reachd/reachd.yaml is valid"))
       let plugins = try JSON(parsing: try await debian.succeed("reachd", "plugins", "--json")).elements
       #expect(plugins.compactMap { $0["name"]?.text }.sorted() == ["dns", "link", "route", "tcp"])
