@@ -42,7 +42,8 @@ import Testing
     arguments: [
       "docs/metrics.md", "docs/log-events.md", "docs/state.md", "docs/serving.md", "docs/discovery.md", "README.md",
       "CHANGELOG.md",
-      "deploy/prometheus/reachd.rules.yml",
+      "deploy/prometheus/reachd.rules.yml", "docs/dashboards.md", "deploy/grafana/reachd-fleet.json",
+      "deploy/grafana/reachd-host.json",
     ])
   func mentions(file: String) throws {
     let known = try Self.shown(at: .full)
