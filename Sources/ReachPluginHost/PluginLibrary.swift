@@ -55,6 +55,10 @@ enum PluginLibrary {
   /// What dlerror(3) says, without the path that begins it.
   private static func loaderMessage() -> String {
     guard let message = unsafe dlerror() else { return "the loader does not say why" }
-    return unsafe String(validatingCString: message) ?? "the loader's message is no UTF-8"
+    guard let text = unsafe String(validatingCString: message) else { return "the loader's message is no UTF-8" }
+    // It begins with the name of the library that is not there.
+    guard ["libswift", "libFoundation", "lib_Foundation"].contains(where: text.hasPrefix) else { return text }
+    return text + ": an installed reachd has the Swift libraries that it needs itself and no more; "
+      + "build the plugin with -c release, without Foundation and without regular expressions"
   }
 }

@@ -73,4 +73,17 @@ struct HandshakeTests {
     #expect(reason.hasPrefix("cannot be loaded: "))
     #expect(reason.contains("nowhere_to_be_found"))
   }
+
+  @Test("a plugin that needs a Swift library which is not there is told how to do without")
+  func swiftLibrary() throws {
+    let scratch = try Scratch()
+    try scratch.compile("int nothing;", as: "libswiftNowhere.so", flags: ["-Wl,-soname,libswiftNowhere.so"])
+    try scratch.compile(
+      "int x;", as: "libBadProbe.so",
+      flags: ["-Wl,--no-as-needed", scratch.file("libswiftNowhere.so"), "-Wl,-soname,libBadProbe.so"])
+    try run("/bin/rm", scratch.file("libswiftNowhere.so"))
+    let reason = try #require(PluginHost.load(["bad"], searchPath: [scratch.path]).first?.rejection).reason
+    #expect(reason.hasPrefix("cannot be loaded: libswiftNowhere.so: "))
+    #expect(reason.contains("build the plugin with -c release"))
+  }
 }
