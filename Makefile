@@ -18,7 +18,7 @@ SYSCONFDIR ?= /etc
 # SwiftPM's native build system: the preview of the other one writes shared libraries that cannot be found again.
 SWIFT_FLAGS := --build-system native
 BUILD := swift build $(SWIFT_FLAGS) -c $(CONFIGURATION)
-SOURCES := $(wildcard Package.swift Sources Plugins Tests Benchmarks)
+SOURCES := $(wildcard Package.swift Sources Plugins Tests Benchmarks Examples)
 BENCHMARKS := $(firstword $(wildcard Benchmarks Tests/Benchmarks))
 # Plugins must not be writable for others (the agent refuses such), whatever the user's own umask.
 UMASK := umask 022
