@@ -55,7 +55,7 @@ final class StagedFleet: Sendable {
 
   /// One agent that runs and one that does not.
   private static let scraping = """
-    global: { scrape_interval: 250ms }
+    global: { scrape_interval: 500ms }
     scrape_configs:
       - job_name: reachd
         static_configs: [ { targets: [ "127.0.0.1:10120", "127.0.0.1:10121" ] } ]
