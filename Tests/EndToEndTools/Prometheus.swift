@@ -24,16 +24,23 @@ final class Prometheus: Sendable {
 
   /// Starts it, in a network namespace where its port is free, and waits until it is ready.
   static func start(enabling features: [String] = [], on loop: EventLoop) async throws -> Prometheus {
-    let configuration = replacing("15s", by: "250ms", in: try textOfFile(delivered + "/prometheus.yml"))
+    let configuration = shortening(try textOfFile(delivered + "/prometheus.yml"), by: 60)
     return try await start(configuration, enabling: features, on: loop)
   }
 
-  /// Starts it on a configuration of the test's own.
+  /// Starts it on a configuration of the test's own, and the delivered rules with durations that are shorter by a factor.
+  /// `files` are put beside the configuration, in folders of one level at most.
   static func start(
-    _ configuration: String, enabling features: [String] = [], on loop: EventLoop
+    _ configuration: String, enabling features: [String] = [], rulesFaster factor: Int = 60,
+    files: [String: String] = [:], on loop: EventLoop
   ) async throws -> Prometheus {
     let folder = try TestFolder()
-    try folder.write(try textOfFile(delivered + "/reachd.rules.yml"), to: "reachd.rules.yml")
+    let rules = try textOfFile(delivered + "/reachd.rules.yml")
+    try folder.write(shortening(rules, by: factor), to: "reachd.rules.yml")
+    for (name, text) in files {
+      if let end = name.firstIndex(of: "/") { try folder.makeFolder(String(name[..<end])) }
+      try folder.write(text, to: name)
+    }
     let file = try folder.write(configuration, to: "prometheus.yml")
     let process = try ChildProcess(
       [
@@ -86,7 +93,12 @@ final class Prometheus: Sendable {
     }
   }
 
-  private static func replacing(_ old: String, by new: String, in text: String) -> String {
-    text.split(separator: old, omittingEmptySubsequences: false).joined(separator: new)
+  /// A configuration or rules in which each duration, such as `15s` or `1h`, is shorter by that factor.
+  static func shortening(_ text: String, by factor: Int) -> String {
+    let units: [Substring: Int] = ["s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+    return text.replacing(/\b(\d+)([smhd])\b/.wordBoundaryKind(.simple)) { match in
+      let milliseconds = (Int(match.output.1) ?? 0) * (units[match.output.2] ?? 0)
+      return "\(milliseconds / factor)ms"
+    }
   }
 }
