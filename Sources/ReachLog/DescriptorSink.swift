@@ -61,7 +61,9 @@ public final class DescriptorSink: LogSink {
 
   /// Takes one line, to be written at the end of the turn or when there is room, or drops it.
   public func write(_ record: LogRecord) {
-    let line = state.withState { $0.format }.encode(record)
+    let (format, isJournal) = state.withState { ($0.format, $0.descriptor.isJournal) }
+    var line = format.encode(record)
+    if isJournal { line.insert(contentsOf: JournalStream.prefix(record.event.level).utf8, at: 0) }
     let mustDrain = state.withState { state in
       let isFree = state.watch == nil && state.timer == nil
       if isFree, state.waiting + line.count > min(capacity, Self.pieceSize), !state.isClosed { drain(&state) }

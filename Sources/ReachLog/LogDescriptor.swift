@@ -27,6 +27,8 @@ struct LogDescriptor {
   }
 
   private(set) var number: Int32
+  /// Whether lines go to systemd's journal.
+  let isJournal: Bool
   private let way: Way
   private let isOwned: Bool
 
@@ -69,6 +71,7 @@ struct LogDescriptor {
 
   private init(number: Int32, way: Way, isOwned: Bool) {
     self.number = number
+    isJournal = JournalStream.isReached(by: number)
     self.way = way
     self.isOwned = isOwned
   }
