@@ -18,13 +18,20 @@ struct HTTPClient {
   let address: IPAddress
   let port: UInt16
   let loop: EventLoop
+  /// Where the server is, if not in the network of the loop's thread.
+  var network: NetworkNamespace?
 
   /// Sends a request, with header fields such as `Accept: */*`, and returns the answer. Throws when there is none within
   /// the limit.
   func get(
     _ path: String, method: String = "GET", headers: [String] = [], within limit: Duration = .seconds(20)
   ) async throws -> HTTPAnswer {
-    let socket = try Socket.openTCP(address.family)
+    let socket =
+      if let network {
+        try network.perform { () throws(SystemError) in try Socket.openTCP(address.family) }
+      } else {
+        try Socket.openTCP(address.family)
+      }
     defer { socket.close() }
     let deadline = loop.now().advanced(by: limit)
     if try !socket.connect(to: SocketAddress(address, port: port)) {

@@ -21,6 +21,15 @@ public final class NetworkNamespace: Sendable {
       owning: try retryingInterrupts("open") { unsafe open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC) })
   }
 
+  /// The namespace that a process is in.
+  init(name: String, ofProcess process: Int32, loop: EventLoop, home: NetworkNamespace) throws(SystemError) {
+    self.name = name
+    self.loop = loop
+    self.home = home
+    descriptor = Descriptor(
+      owning: try retryingInterrupts("open") { unsafe open("/proc/\(process)/ns/net", O_RDONLY | O_CLOEXEC) })
+  }
+
   /// A path by which `ip` finds the namespace: `ip link set veth1 netns PATH`.
   public var path: String {
     // It names the thread and not the process, since the thread may have descriptors of its own.

@@ -74,6 +74,11 @@ public final class NetworkStage: Sendable {
     return namespace
   }
 
+  /// The namespace of a process that made one of its own, such as a container's. `name` is for messages.
+  public func namespace(of process: Int32, name: String) throws(SystemError) -> NetworkNamespace {
+    try NetworkNamespace(name: name, ofProcess: process, loop: loop, home: host)
+  }
+
   /// Joins two namespaces by a pair of interfaces (veth(4)), both up. They have carrier as long as both are up.
   public func join(
     _ left: NetworkNamespace, _ leftInterface: String, to right: NetworkNamespace, _ rightInterface: String

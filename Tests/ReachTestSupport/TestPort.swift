@@ -4,7 +4,7 @@ public import ReachCore
 public import ReachIO
 
 /// A TCP port of this host, or of a peer's namespace when it is made within `NetworkNamespace.perform`, that behaves
-/// in one known way for as long as this value lives. The kernel chooses its number.
+/// in one known way for as long as this value lives. The kernel chooses its number, unless the test does.
 public final class TestPort: Sendable {
   /// How a port behaves.
   public enum Behaviour: Hashable, Sendable {
@@ -29,11 +29,13 @@ public final class TestPort: Sendable {
 
   /// A port that behaves so. Throws what socket(2), bind(2), listen(2) or connect(2) failed with.
   ///
-  /// A link-local IPv6 address needs its zone, as a number.
-  public init(_ behaviour: Behaviour, on address: IPAddress = .loopback) throws(SystemError) {
+  /// A link-local IPv6 address needs its zone, as a number. To name the port is for networks of a test's own.
+  public init(
+    _ behaviour: Behaviour, on address: IPAddress = .loopback, number: UInt16 = 0
+  ) throws(SystemError) {
     let octets = address.octets
     let scope = address.zone.flatMap { UInt32($0) } ?? 0
-    var port: UInt16 = 0
+    var port = number
     let code = unsafe CReachTestSupport_bind_tcp(octets, Int32(octets.count), scope, &port)
     if code < 0 { throw SystemError("bind", FaultCode(errno: -code)) }
     let socket = Descriptor(owning: code)
