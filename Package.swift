@@ -110,7 +110,10 @@ let package = Package(
       .testTarget(name: "EndToEndTests", dependencies: [kit, support, "EndToEndTools"]),
       .testTarget(
         name: "DeployTests", dependencies: [kit, support, "EndToEndTools"],
-        exclude: ["Documentation/commands.tsv", "Documentation/mistakes.yaml", "shipped.tsv"]),
+        exclude: [
+          "Documentation/commands.tsv", "Documentation/mistakes.yaml", "Kubernetes/operator.schema.json",
+          "Kubernetes/validate.py", "shipped.tsv",
+        ]),
     ],
   swiftLanguageModes: [.v6]
 )
