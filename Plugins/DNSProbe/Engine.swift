@@ -81,7 +81,9 @@ final class Engine {
   private func faultOfConfiguration(_ log: (any ProbeLog)?) -> DNSFinding {
     let fault =
       if let code = files.failure {
-        LocalFault(.probeError(code), detail: "reading the system's resolver configuration")
+        LocalFault(
+          .probeError(code), detail: "/etc/resolv.conf cannot be read (\(code))",
+          remedy: Surroundings.current.remedy(for: .reading("/etc/resolv.conf")))
       } else {
         LocalFault(
           .resolverConfig,
@@ -321,7 +323,7 @@ final class Engine {
 
   private static let noDescriptor = LocalFault(
     errno: EMFILE, detail: "no descriptor was free to ask a name server with",
-    remedy: "allow reachd more descriptors: LimitNOFILE= in its systemd unit")
+    remedy: Surroundings.current.remedy(for: .descriptors))
 
   private func keep(_ finding: DNSFinding, of job: Job, at now: Instant) {
     guard isCurrent(job) else { return }

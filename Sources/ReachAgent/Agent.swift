@@ -50,7 +50,7 @@ public final class Agent: Sendable {
   let discovery: DiscoveryInForce
   private let warnings: [String]
   let probes: ProbeService
-  private let tightness: SelfChecks.Trouble?
+  private let startTroubles: [SelfChecks.Trouble]
   private let isStopping: LoopConfined<Bool>
   private let slowLook: SlowLook
 
@@ -61,12 +61,23 @@ public final class Agent: Sendable {
 
   private static let signals = [SIGTERM, SIGINT, SIGHUP]
 
+  /// How long the interfaces of a host may take to appear before it is said that there are none.
+  private static let interfacePatience = Duration.seconds(10)
+
   /// Has signals that arrive from now on wait until `run` takes them. Call it before anything that takes time.
-  public static func holdSignals() { SignalWatch.block(signals) }
+  ///
+  /// As the first process of a PID namespace it is left the children of others when these end before them (reparenting,
+  /// pid_namespaces(7)). It starts none itself, so the kernel may forget each as it ends: no zombie stays.
+  public static func holdSignals() {
+    SignalWatch.block(signals)
+    if getpid() == 1 { SignalWatch.forgetEndedChildren() }
+  }
 
   /// Builds everything and begins to listen; nothing is probed before `run`. Throws when the agent cannot start.
   public init(_ preparation: Preparation, _ overrides: AgentOverrides = AgentOverrides()) throws(AgentError) {
     guard let configuration = preparation.configuration else { throw AgentError("the configuration has errors") }
+    // Looked at while the environment is as it was.
+    _ = Surroundings.current
     // The configuration itself is not kept: at ten thousand targets it is most of what would be.
     file = preparation.file
     self.overrides = overrides
@@ -81,7 +92,7 @@ public final class Agent: Sendable {
       sink = try DescriptorSink(
         LogOutput(effective.log.output), format: LogFormat(effective.log, isColoured: overrides.isColoured), on: loop)
     } catch {
-      throw AgentError("the log cannot be written (\(error)): see log.output in the configuration")
+      throw AgentError(effective.log.refusal(error))
     }
     log = Logger(level: LogLevel(effective.log.level), sink: sink)
     let addresses = Self.addresses(effective, overrides, inherited, log)
@@ -90,9 +101,10 @@ public final class Agent: Sendable {
     let budget = DescriptorBudget.ofThisProcess(
       listeners: addresses.count,
       clients: isProbing ? DescriptorBudget.mostProbingClients : DescriptorBudget.mostClients)
-    tightness = budget.tightness
     let host = try ProbeHost.open(configuration, within: budget, on: loop)
     self.host = host
+    let refusal = host.netlink.refusal.map { SelfChecks.Trouble(netlinkRefusedBy: $0) }
+    startTroubles = [budget.tightness, refusal].compactMap { $0 }
     store = StateStore(
       directory: configuration.stateDirectory, targets: configuration.targets.map(\.target), on: loop
     ) { [log] in log.log(.selfCheck(check: "state", problem: $0.problem, remedy: $0.remedy)) }
@@ -156,7 +168,8 @@ public final class Agent: Sendable {
     announce()
     scheduler.add(board.targets.map { ScheduledTarget($0.runner, tag: $0.key) })
     beginDiscovery()
-    service.ready()
+    if let error = service.ready() { log.log(SelfChecks.Trouble(managerNotTold: error).event) }
+    loop.schedule(at: loop.now().advanced(by: Self.interfacePatience)) { [weak self] in self?.checkInterfaces() }
     loop.run()
     withExtendedLifetime(signals) {}
   }
@@ -184,12 +197,16 @@ public final class Agent: Sendable {
     watchFiles()
     var started = LogEvent.agentStarted(
       version: BuildInformation.version, config: file, targets: targetCount)
-    if let trouble = tightness {
-      log.log(.selfCheck(check: trouble.check, problem: trouble.problem, remedy: trouble.remedy))
-    }
+    for trouble in startTroubles { log.log(trouble.event) }
     let places = server.addresses.map { $0.url(isSecure: server.isSecure) ?? $0.description }
     if !places.isEmpty { started.message += "; open " + places.joined(separator: " or ") }
     log.log(started)
+  }
+
+  private func checkInterfaces() {
+    guard host.netlink.refusal == nil else { return }
+    let trouble = SelfChecks.Trouble(seeing: host.links.links, for: board.targets.map(\.target))
+    if let trouble { log.log(trouble.event) }
   }
 
   // MARK: Stop

@@ -67,7 +67,7 @@ extension DescriptorBudget {
       check: "descriptors", reason: .probeError(FaultCode(errno: EMFILE)),
       problem: "rounds wait for others to end for longer than their interval: \(rounds) run together at most"
         + (isBoundByLimit ? ", within the limit of \(limit) descriptors" : ""),
-      remedy: (isBoundByLimit ? "allow reachd more descriptors: LimitNOFILE=65536 in its systemd unit; or " : "")
+      remedy: (isBoundByLimit ? Surroundings.current.remedy(for: .descriptors) + "; or " : "")
         + "lengthen 'interval' or shorten 'timeout'")
   }
 
@@ -77,6 +77,6 @@ extension DescriptorBudget {
     return SelfChecks.Trouble(
       check: "descriptors", reason: .probeError(FaultCode(errno: EMFILE)),
       problem: "the limit of \(limit) descriptors leaves hardly any to probe with",
-      remedy: "allow reachd more descriptors: LimitNOFILE=65536 in its systemd unit")
+      remedy: Surroundings.current.remedy(for: .descriptors))
   }
 }

@@ -1,4 +1,7 @@
+internal import Glibc
 internal import ReachConfig
+internal import ReachCore
+internal import ReachIO
 internal import ReachLog
 
 /// The log as the configuration has it.
@@ -30,5 +33,20 @@ extension LogOutput {
     case .standardOutput: self = .standardOutput
     case .file(let path): self = .file(path: path)
     }
+  }
+}
+
+extension LogSettings {
+  /// What to do about a log file that may not be written; nil where the log is no file.
+  var remedy: String? {
+    guard case .file(let path) = output, let slash = path.lastIndex(of: "/") else { return nil }
+    return Surroundings.current.remedy(for: .writing(slash == path.startIndex ? "/" : String(path[..<slash])))
+  }
+
+  /// Why the log cannot be written, for people.
+  func refusal(_ error: any Error) -> String {
+    let text = "the log cannot be written (\(error)): see log.output in the configuration"
+    guard let errno = (error as? SystemError)?.code.errno, [EACCES, EPERM, EROFS].contains(errno) else { return text }
+    return text + (remedy.map { "; " + $0 } ?? "")
   }
 }

@@ -2,6 +2,7 @@ internal import ReachAggregator
 public import ReachConfig
 public import ReachCore
 internal import ReachIO
+internal import ReachNetlink
 internal import ReachProbe
 internal import ReachScheduler
 
@@ -35,6 +36,10 @@ public enum OneShot {
     do { loop = try EventLoop() } catch { throw AgentError("no event loop: \(error)") }
     let budget = DescriptorBudget.ofThisProcess(listeners: 0)
     let host = try ProbeHost.open(configuration, within: budget, on: loop)
+    if let refusal = host.netlink.refusal {
+      let trouble = SelfChecks.Trouble(netlinkRefusedBy: refusal)
+      throw AgentError("\(trouble.problem); \(trouble.remedy)")
+    }
     var pool = BackendPool(preparation.plugins, host: host)
     var runners: [RoundRunner] = []
     for target in targets { runners.append(try pool.runner(for: target)) }

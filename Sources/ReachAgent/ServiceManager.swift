@@ -22,10 +22,12 @@ final class ServiceManager: Sendable {
     for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsafe unsetenv(name) }
   }
 
-  /// The agent serves, and says so regularly from now on where the service manager wants that.
-  func ready() {
-    send("READY=1")
+  /// The agent serves, and says so regularly from now on where the service manager wants that. Returns why that cannot be
+  /// told, if there is somebody to tell it.
+  func ready() -> SystemError? {
+    let failure = send("READY=1")
     beat()
+    return failure
   }
 
   /// The configuration is being read again; `ready` or `reloaded` follows.
@@ -43,10 +45,11 @@ final class ServiceManager: Sendable {
     loop.schedule(at: loop.now().advanced(by: watchdog)) { [weak self] in self?.beat() }
   }
 
-  private func send(_ text: String) {
-    guard let path else { return }
+  @discardableResult
+  private func send(_ text: String) -> SystemError? {
+    guard let path else { return nil }
     let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard number >= 0 else { return }
+    guard number >= 0 else { return .current("socket") }
     defer { close(number) }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -54,11 +57,11 @@ final class ServiceManager: Sendable {
     var name = Array(path.utf8)
     if name.first == UInt8(ascii: "@") { name[0] = 0 }
     let room = MemoryLayout.size(ofValue: address.sun_path)
-    guard name.count < room else { return }
+    guard name.count < room else { return SystemError("sendto", FaultCode(errno: ENAMETOOLONG)) }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
     let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count + (name.first == 0 ? 0 : 1))
     let bytes = Array(text.utf8)
-    _ = unsafe withUnsafePointer(to: &address) { pointer in
+    let sent = unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
         unsafe bytes.withUnsafeBytes { buffer in
           unsafe sendto(
@@ -66,6 +69,7 @@ final class ServiceManager: Sendable {
         }
       }
     }
+    return sent < 0 ? .current("sendto") : nil
   }
 
   private static func variable(_ name: String) -> String? {

@@ -19,6 +19,8 @@ extension TargetBoard {
   }
 
   private func note(_ fault: LocalFault, of watched: WatchedTarget) {
+    // That the kernel's tables are closed is said at the start, and concerns every target.
+    if let code = watched.kernelRefusal, fault == LocalFault(.probeError(code)) { return }
     if let trouble = SelfChecks.Trouble(fault) { note(trouble, target: watched.target.name) }
   }
 

@@ -88,10 +88,15 @@ final class WatchedTarget: Sendable {
     }
   }
 
+  /// Why this process may not look at the kernel's tables; nil where it may.
+  var kernelRefusal: FaultCode? { runner.host.links.refusal?.code }
+
   /// The interface that the target last left by, if it is down, gone or without carrier now.
   var lostEgress: String? {
     guard let egress = standing.withState({ $0.judge.lastEgress }) else { return nil }
     let links = runner.host.links
+    // Where none can be seen, none is known to be lost.
+    guard kernelRefusal == nil else { return nil }
     // By index, which a renamed interface keeps; one that was made anew has another index and the same name.
     let link = links.finding(index: egress.interfaceIndex) ?? links.finding(named: egress.interface)
     switch link.state {

@@ -148,10 +148,28 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
       case EADDRINUSE: "; another process listens there: stop it or choose another address"
       case EEXIST: "; a file that is no socket is there: remove it or choose another path"
       case EADDRNOTAVAIL: "; no interface of this host has that address"
-      case EACCES, EPERM: "; that takes more rights: choose a port from 1024 on or a folder that may be written"
+      case EACCES, EPERM: "; that takes more rights: " + permission
+      case EAFNOSUPPORT: "; " + Surroundings.current.remedy(for: .families([family]))
       case ENOENT: "; the folder does not exist"
       default: ""
       }
     return "cannot listen on \(address): \(cause)\(remedy)"
+  }
+
+  private var permission: String {
+    if case .unix(let path) = address {
+      let folder = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
+      return Surroundings.current.remedy(for: .writing(String(folder)))
+    }
+    return "choose a port from 1024 on, or "
+      + Surroundings.current.remedy(for: .capability("CAP_NET_BIND_SERVICE", isVoid: false))
+  }
+
+  private var family: String {
+    switch address {
+    case .unix: "AF_UNIX"
+    case .address(let address, port: _) where address.family == .ipv4: "AF_INET"
+    default: "AF_INET6"
+    }
   }
 }

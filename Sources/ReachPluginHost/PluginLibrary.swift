@@ -1,6 +1,7 @@
 internal import CReachPlugin
 internal import Glibc
 internal import ReachCore
+internal import ReachIO
 internal import ReachProbe
 internal import Synchronization
 
@@ -20,7 +21,10 @@ enum PluginLibrary {
     let file = try PluginFile.open(path)
     if let known = registrations.withLock({ $0[file.identity] }) { return known }
     guard let library = unsafe dlopen(file.path, RTLD_NOW | RTLD_LOCAL) else {
-      throw PluginRefusal("cannot be loaded: \(loaderMessage())")
+      let message = loaderMessage()
+      throw PluginRefusal(
+        "cannot be loaded: \(message)"
+          + (isOnNoExec(file.path) ? "; " + Surroundings.current.remedy(for: .executing(file.path)) : ""))
     }
     guard file.isUnchanged() else {
       throw PluginRefusal("was replaced while it was being loaded: restart reachd")
@@ -50,6 +54,13 @@ enum PluginLibrary {
       throw PluginRefusal("registers nothing: its reachd_plugin_registration returned NULL")
     }
     return unsafe Unmanaged<RegistrationBox>.fromOpaque(pointer).takeRetainedValue().registration
+  }
+
+  /// Whether nothing on the file's file system may be run (statvfs(3)).
+  private static func isOnNoExec(_ path: String) -> Bool {
+    var status = statvfs()
+    // ST_NOEXEC of statvfs(3), which the C library shows to GNU sources alone.
+    return unsafe statvfs(path, &status) == 0 && status.f_flag & 8 != 0
   }
 
   /// What dlerror(3) says, without the path that begins it.

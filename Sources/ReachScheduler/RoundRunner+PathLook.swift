@@ -18,6 +18,7 @@ extension RoundRunner {
   /// The findings with route and link as they are now, and the first fault that kept a probe from looking. What it did
   /// not see stays as it is.
   func look(atPathIn findings: RoundFindings, until deadline: Instant) async -> (RoundFindings, LocalFault?) {
+    if let kernelFault { return (findings, kernelFault) }
     var findings = findings
     var fault: LocalFault?
     for probe in probes where probe.layer == .route || probe.layer == .link {

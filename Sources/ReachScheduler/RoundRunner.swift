@@ -1,5 +1,6 @@
 public import ReachCore
 internal import ReachIO
+internal import ReachNetlink
 public import ReachProbe
 
 /// Runs the probes of one target, lower layers first, and puts together what they saw.
@@ -97,6 +98,10 @@ public final class RoundRunner: Sendable {
     }
   }
 
+  /// The fault of a host that lets this process see neither interfaces nor routes. Nothing that a probe finds can be judged
+  /// then: a failure may well be this host's own.
+  var kernelFault: LocalFault? { host.links.refusal.map { LocalFault(.probeError($0.code)) } }
+
   /// What the probe is given; nil, with its run entered, when it has nothing to do or is not there.
   func context(
     for probe: PlannedProbe, until deadline: Instant, in progress: inout RoundProgress, log: (any ProbeLog)?
@@ -108,6 +113,12 @@ public final class RoundRunner: Sendable {
     guard probe.backend != nil else {
       let fault = LocalFault(.backendMissing, detail: probe.name)
       progress.note(fault)
+      progress.runs.append(ProbeRun(probe: probe.name, outcome: .error(fault)))
+      return nil
+    }
+    if let fault = kernelFault {
+      progress.note(fault)
+      progress.isOver = true
       progress.runs.append(ProbeRun(probe: probe.name, outcome: .error(fault)))
       return nil
     }

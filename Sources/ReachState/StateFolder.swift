@@ -20,9 +20,7 @@ struct StateFolder: Hashable, Sendable {
     let code = FaultCode(errno: errno)
     throw StateProblem(
       "state_dir \(path) cannot be made (\(code.name)): transitions and counters are kept in memory only",
-      remedy: code.errno == ENOENT
-        ? "make the folder above it, or name another state_dir"
-        : "make it and let this user write to it, or name another state_dir")
+      remedy: code.errno == ENOENT ? "make the folder above it, or name another state_dir" : permission(code))
   }
 
   /// Holds the folder for this process for as long as the descriptor is open (flock(2)). The kernel lets go of it when
@@ -45,15 +43,19 @@ struct StateFolder: Hashable, Sendable {
     guard code.errno == EWOULDBLOCK else {
       return StateProblem(
         "state_dir \(path) cannot be written (\(code.name)): transitions and counters are kept in memory only",
-        remedy: code.errno == EROFS
-          ? "name a state_dir on a file system that may be written"
-          : "let this user write to it, or name another state_dir")
+        remedy: permission(code))
     }
     let holder = SmallFile.text(of: lockFile).flatMap { Int32($0.prefix { $0.isASCII && $0.isNumber }) }
     return StateProblem(
       "state_dir \(path) is in use by another agent" + (holder.map { ", process \($0)" } ?? "")
         + ": transitions and counters are kept in memory only",
       remedy: "give each agent a state_dir of its own")
+  }
+
+  private func permission(_ code: FaultCode) -> String {
+    code.errno == EROFS && Surroundings.current == .plain
+      ? "name a state_dir on a file system that may be written"
+      : Surroundings.current.remedy(for: .writing(path)) + "; or name another state_dir"
   }
 
   /// Renames the database and its companions together, so that they can still be opened, and returns the new name.

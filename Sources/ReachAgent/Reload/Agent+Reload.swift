@@ -35,7 +35,7 @@ extension Agent: ReloadOwner {
       log.log(
         .selfCheck(
           check: "log", problem: "the log's file cannot be opened again: \(error)",
-          remedy: "let reachd write to the folder that it is in"))
+          remedy: inForce.withState { $0.log.remedy } ?? "let reachd write to the folder that it is in"))
     }
   }
 
@@ -171,7 +171,7 @@ extension Agent: ReloadOwner {
       return try DescriptorSink.Destination(
         LogOutput(settings.output), format: LogFormat(settings, isColoured: overrides.isColoured))
     } catch {
-      throw AgentError("the log cannot be written (\(error)): see log.output in the configuration")
+      throw AgentError(settings.refusal(error))
     }
   }
 

@@ -19,7 +19,7 @@ enum PEMFile {
         let remedy =
           switch error.code.errno {
           case ENOENT: "; write the path of a file that is there"
-          case EACCES: "; let the user of reachd read it, and its folders"
+          case EACCES: "; " + Surroundings.current.remedy(for: .reading(path))
           case EINVAL, EISDIR: "; name a regular file"
           default: ""
           }

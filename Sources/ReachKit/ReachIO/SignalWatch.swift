@@ -36,6 +36,14 @@ public final class SignalWatch: Sendable {
     return set
   }
 
+  /// Has the kernel forget every child of this process as it ends, whoever started it: none becomes a zombie, and nobody
+  /// learns its exit status (SIGCHLD ignored, wait(2)).
+  public static func forgetEndedChildren() {
+    _ = signal(SIGCHLD, SIG_IGN)
+    // Those that ended before.
+    while waitpid(-1, nil, WNOHANG) > 0 {}
+  }
+
   /// Lets the process ignore SIGPIPE: a peer that hangs up then shows as EPIPE of the write.
   public static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
 }

@@ -7,23 +7,28 @@ extension SystemError {
   ///
   /// `what` says whom the socket was for; it may be empty.
   public func permissionFault(for what: String = "") -> LocalFault? {
+    permissionFault(for: what, in: .current) { Capabilities.ofThisProcess().contains($0) }
+  }
+
+  /// The same as surroundings would have it; `has` tells whether a capability is there.
+  func permissionFault(
+    for what: String, in surroundings: Surroundings, _ has: (String) -> Bool
+  ) -> LocalFault? {
     guard code.errno == EPERM else { return nil }
     let place = what.isEmpty ? "" : " for \(what)"
+    func fault(_ detail: String, _ need: Need) -> LocalFault {
+      LocalFault(.probeError(code), detail: detail, remedy: surroundings.remedy(for: need))
+    }
+    func lacking(_ name: String, _ detail: String) -> LocalFault { fault(detail, .capability(name, isVoid: has(name))) }
     switch call {
     case "setsockopt(SO_MARK)":
-      return LocalFault(
-        .probeError(code), detail: "source.mark cannot be set\(place) (\(self)): it needs CAP_NET_ADMIN",
-        remedy: "give reachd the capability: AmbientCapabilities=CAP_NET_ADMIN in its systemd unit")
+      return lacking("CAP_NET_ADMIN", "source.mark cannot be set\(place) (\(self)): it needs CAP_NET_ADMIN")
     case "setsockopt(SO_BINDTODEVICE)":
-      return LocalFault(
-        .probeError(code), detail: "source.interface cannot be set\(place) (\(self)): it needs CAP_NET_RAW here",
-        remedy: "give reachd the capability: AmbientCapabilities=CAP_NET_RAW in its systemd unit")
+      return lacking("CAP_NET_RAW", "source.interface cannot be set\(place) (\(self)): it needs CAP_NET_RAW here")
     case "connect", "send":
-      return LocalFault(
-        .probeError(code),
-        detail: "a firewall or security policy of this host (nftables, a cgroup's BPF program, seccomp, an LSM) forbids"
-          + " reachd to send\(place) (\(self))",
-        remedy: "allow reachd to connect to its targets")
+      return fault(
+        "a firewall or security policy of this host (nftables, a cgroup's BPF program, seccomp, an LSM) forbids"
+          + " reachd to send\(place) (\(self))", .sending)
     default: return nil
     }
   }

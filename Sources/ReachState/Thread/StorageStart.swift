@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ReachCore
 internal import ReachIO
 internal import Synchronization
@@ -40,7 +41,7 @@ final class StorageStart: Sendable {
     } catch {
       throw StateProblem(
         "there is no thread for the disk (\(error)): transitions and counters are kept in memory only",
-        remedy: "raise the limits of the process (ulimit -n, ulimit -u)")
+        remedy: Surroundings.current.remedy(for: error.code.errno == EMFILE ? .descriptors : .threads))
     }
     start.answered.wait(for: settings.startPatience)
     let state = start.state.withLock { state in

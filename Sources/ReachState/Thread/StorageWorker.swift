@@ -270,7 +270,7 @@ final class StorageWorker {
     let remedy =
       switch error.kind {
       case .full: "make room on that disk"
-      case .denied: "let this user write to \(folder.path) and all that is in it"
+      case .denied: Surroundings.current.remedy(for: .writing(folder.path))
       case .busy: "find out which process keeps it locked: fuser \(folder.database)"
       case .damaged, .foreign, .other: "look at the disk and at the kernel's log"
       }

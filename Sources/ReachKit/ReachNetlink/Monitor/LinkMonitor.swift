@@ -57,6 +57,15 @@ public final class LinkMonitor: Sendable {
     state.withState { $0.watch = watch }
   }
 
+  /// A monitor on a host that lets this process see no interface: it knows none, and never hears of one. `refusal` tells
+  /// that from a host that has none.
+  public convenience init(loop: EventLoop, refusing session: NetlinkSession) throws(SystemError) {
+    try self.init(loop: loop, session: session, source: RefusedSource())
+  }
+
+  /// Why no interface can be seen; nil where they can.
+  public var refusal: SystemError? { session.refusal }
+
   /// A monitor of what `source` brings. Nothing watches the source: `drain()` is to be called when messages wait.
   init(
     loop: EventLoop, session: NetlinkSession, source: any MonitorSource, wwanInterfaces: [String] = [],

@@ -10,6 +10,12 @@ protocol MonitorSource: Sendable {
   func readLinks() throws(SystemError) -> LinkDump
 }
 
+/// A kernel that may not be asked.
+struct RefusedSource: MonitorSource {
+  func receive(into buffer: inout [UInt8]) -> NetlinkSocket.Received { .nothing }
+  func readLinks() -> LinkDump { LinkDump(links: []) }
+}
+
 /// The kernel: one socket that it sends events to, another that is asked.
 struct KernelSource: MonitorSource {
   let events: NetlinkSocket

@@ -44,6 +44,15 @@ public final class NetlinkSession: Sendable {
     try? socket.set(NETLINK_GET_STRICT_CHK, 1)
   }
 
+  /// A session on a host that lets this process have no socket of this kind: every request is answered by that error.
+  public init(loop: EventLoop, refusedBy error: SystemError) {
+    socket = NetlinkSocket(refusedBy: error)
+    state = LoopConfined(State(), on: loop)
+  }
+
+  /// Why nothing can be asked; nil where it can.
+  public var refusal: SystemError? { socket.refusal }
+
   /// What the session has met so far.
   public var counters: Counters { state.withState { $0.counters } }
 }

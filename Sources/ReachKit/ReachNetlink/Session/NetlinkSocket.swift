@@ -22,8 +22,18 @@ final class NetlinkSocket: Sendable {
   let descriptor: Descriptor
   /// The port: nl_pid of the socket's own address, which answers carry.
   let port: UInt32
+  /// Why there is no socket; nil where there is one.
+  let refusal: SystemError?
+
+  /// Stands for a socket that cannot be had: whatever it is to send fails with that error.
+  init(refusedBy error: SystemError) {
+    descriptor = Descriptor(owning: -1)
+    port = 0
+    refusal = error
+  }
 
   init() throws(SystemError) {
+    refusal = nil
     let type = Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     descriptor = Descriptor(
       owning: try retryingInterrupts("socket") { socket(AF_NETLINK, type, Int32(NETLINK_ROUTE)) })
@@ -61,6 +71,7 @@ final class NetlinkSocket: Sendable {
 
   /// Sends a request to the kernel. Returns nil, or why it did not go.
   func send(_ request: [UInt8]) -> FaultCode? {
+    if let refusal { return refusal.code }
     var kernel = sockaddr_nl()
     kernel.nl_family = sa_family_t(AF_NETLINK)
     while true {
