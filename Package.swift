@@ -95,8 +95,8 @@ let package = Package(
       .testTarget(
         name: "ReachBlackboxTests", dependencies: [kit, support, "ReachBlackbox", "ReachConfig"],
         exclude: ["answers.txt"]),
-      .testTarget(name: "CommandLineTests", dependencies: [kit, "reachd", "ReachState"]),
-      .testTarget(name: "ReachAgentTests", dependencies: [kit, support, "ReachAgent"]),
+      .testTarget(name: "CommandLineTests", dependencies: [kit, support, "reachd", "ReachState"]),
+      .testTarget(name: "ReachAgentTests", dependencies: [kit, support, "ReachAgent", "ReachBlackbox"]),
       .testTarget(name: "LinkProbeTests", dependencies: [kit, support, "LinkProbe"]),
       .testTarget(name: "RouteProbeTests", dependencies: [kit, support, "RouteProbe"]),
       .testTarget(name: "DNSProbeTests", dependencies: [kit, support, "DNSProbe"]),

@@ -42,11 +42,14 @@ CReachTLS_Credentials *CReachTLS_load(
     say(error, error_size, "out of memory", 0);
     return NULL;
   }
-  int code = authorities
-                 ? gnutls_certificate_set_x509_trust_file(credentials->gnutls, authorities, GNUTLS_X509_FMT_PEM)
-                 : gnutls_certificate_set_x509_system_trust(credentials->gnutls);
-  // A system without authorities trusts nobody, which the handshake then says.
-  if (code <= 0 && authorities) {
+  int code = 1;
+  if (!authorities) {
+    // A system without authorities trusts nobody, which the handshake then says.
+    gnutls_certificate_set_x509_system_trust(credentials->gnutls);
+  } else if (authorities[0]) {
+    code = gnutls_certificate_set_x509_trust_file(credentials->gnutls, authorities, GNUTLS_X509_FMT_PEM);
+  }
+  if (code <= 0) {
     say(error, error_size, "ca_file has no certificate that can be read", code);
     CReachTLS_unload(credentials);
     return NULL;
@@ -159,6 +162,8 @@ void CReachTLS_explain(CReachTLS_Session *session, char *error, size_t error_siz
   }
   say(error, error_size, "TLS", session->last);
 }
+
+int CReachTLS_is_refused(const CReachTLS_Session *session) { return session->last == GNUTLS_E_FATAL_ALERT_RECEIVED; }
 
 static void hexadecimal(char *text, size_t size, const unsigned char *bytes, size_t count) {
   if (size == 0) return;

@@ -11,13 +11,15 @@ enum StreamFailure: Error, Hashable, CustomStringConvertible {
   case system(SystemError)
   /// TLS ended it, for this reason.
   case tls(String)
+  /// The peer ended it by an alert of TLS, which says this.
+  case refused(String)
 
   var description: String {
     switch self {
     case .deadline: "the time is over"
     case .cancelled: "cancelled"
     case .system(let error): "\(error)"
-    case .tls(let why): why
+    case .tls(let why), .refused(let why): why
     }
   }
 }

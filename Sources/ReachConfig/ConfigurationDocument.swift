@@ -17,6 +17,10 @@ public struct ConfigurationDocument: Sendable {
 
   /// Where state is kept; nil when the file does not say, or not rightly.
   public let stateDirectory: String?
+  /// Where the agent's pages are served, as far as the file says that rightly; the default where it does not.
+  public let listen: [ListenAddress]
+  /// The file of `web.config`; nil when the file does not say, or not rightly.
+  public let webConfig: String?
 
   /// The backends that are loaded when the file has no `backends:`.
   public static let standardBackends = ["link", "route", "dns", "tcp"]
@@ -45,8 +49,16 @@ public struct ConfigurationDocument: Sendable {
     let fields = tree.map { Fields($0.root, in: "the file", known: [], problems: quiet) }
     let reader = ValueReader(problems: quiet)
     pluginPath = fields?["plugin_path"].flatMap { reader.texts($0, "plugin_path") }
-    stateDirectory = ServiceReader(problems: quiet).stateDirectory(fields?["state_dir"])
+    let service = ServiceReader(problems: quiet)
+    stateDirectory = service.stateDirectory(fields?["state_dir"])
+    listen = service.web(fields?["web"]).listen
+    webConfig = service.webConfig(fields?["web"])
     backendNames = fields?["backends"].map { BackendsReader.names($0) } ?? Self.standardBackends
+  }
+
+  /// What keeps the file from being understood at all; nil when the keys above could be looked for.
+  public var unreadable: ConfigurationProblem? {
+    tree == nil ? problems.first { $0.severity == .error } : nil
   }
 
   /// Checks everything and fills in the defaults. `optionsOf` is asked once for each backend, and answers nil for one

@@ -34,14 +34,7 @@ enum ProbeCommand {
         throw UsageError(message: "\(error)", command: "probe")
       }
     }
-    guard let limit = arguments.last("--timeout") else { return targets }
-    let timeout: Duration
-    do { timeout = try Duration(parsing: limit) } catch {
-      throw UsageError(message: "--timeout: \(error)", command: "probe")
-    }
-    guard timeout >= .milliseconds(1) else {
-      throw UsageError(message: "--timeout: '\(limit)' is below a millisecond; write a longer one", command: "probe")
-    }
+    guard let timeout = try arguments.timeout(of: "probe") else { return targets }
     for index in targets.indices { targets[index].target.policy.timeout = timeout }
     return targets
   }

@@ -32,6 +32,8 @@ enum Program {
     case CommandSpec.probe.name: return try ProbeCommand.run(arguments, console)
     case CommandSpec.plugins.name: return PluginsCommand.run(arguments, console)
     case CommandSpec.history.name: return try HistoryCommand.run(arguments, console)
+    case CommandSpec.health.name: return try HealthCommand.run(arguments, console)
+    case CommandSpec.completion.name: return try CompletionCommand.run(arguments, console)
     default: throw UsageError(message: "there is no command '\(name)'")
     }
   }

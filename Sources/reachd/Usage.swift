@@ -8,7 +8,8 @@ enum Usage {
       let rows = spec.options.map { ($0.flag + ($0.value.map { " " + $0 } ?? ""), $0.summary) }
       text += "\nOptions:\n" + table(rows)
     }
-    return text + "\n" + spec.details + "\n"
+    let exits = spec.exits.map { "\($0.status) \($0.meaning)" }.joined(separator: ", ")
+    return text + "\n" + (spec.details.isEmpty ? "" : spec.details + "\n") + "Exit status: " + exits + ".\n"
   }
 
   private static var program: String {

@@ -31,7 +31,8 @@ enum {
   CReachTLS_names = 4,
 };
 
-/// Reads the files that are given; without `authorities` the system's are trusted. Returns NULL and writes why.
+/// Reads the files that are given; without `authorities` the system's are trusted, by an empty text nobody. Returns NULL and
+/// writes why.
 CReachTLS_Credentials *CReachTLS_load(
     const char *authorities, const char *certificate, const char *key, char *error, size_t error_size);
 void CReachTLS_unload(CReachTLS_Credentials *credentials);
@@ -54,6 +55,8 @@ ptrdiff_t CReachTLS_read(CReachTLS_Session *session, uint8_t *bytes, size_t coun
 ptrdiff_t CReachTLS_write(CReachTLS_Session *session, const uint8_t *bytes, size_t count);
 /// Writes what the last failure was.
 void CReachTLS_explain(CReachTLS_Session *session, char *error, size_t error_size);
+/// Whether the last failure was an alert of the peer's.
+int CReachTLS_is_refused(const CReachTLS_Session *session);
 /// Finds out what is known of the peer. Returns NULL when it has sent no certificate, or there is no memory.
 CReachTLS_Peer *CReachTLS_describe(CReachTLS_Session *session);
 void CReachTLS_forget(CReachTLS_Peer *peer);

@@ -38,7 +38,7 @@ enum DNSFailure: Error, Hashable, Sendable {
     case .deadline: self = .timedOut(nil)
     case .cancelled: self = .cancelled
     case .system(let error): self.init(error)
-    case .tls(let why): self = .tls(why)
+    case .tls(let why), .refused(let why): self = .tls(why)
     }
   }
 

@@ -90,7 +90,7 @@ final class TLSStream: ByteStream {
     default:
       var error = TLSErrorText()
       unsafe error.withBuffer { unsafe CReachTLS_explain(session, $0, $1) }
-      throw .tls(error.text)
+      throw unsafe CReachTLS_is_refused(session) != 0 ? .refused(error.text) : .tls(error.text)
     }
   }
 
