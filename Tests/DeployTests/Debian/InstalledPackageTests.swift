@@ -23,6 +23,9 @@ struct InstalledPackageTests {
       #expect(plugins.compactMap { $0["name"]?.text }.sorted() == ["dns", "link", "route", "tcp"])
       #expect(plugins.allSatisfy { $0["file"]?.text?.hasPrefix("/usr/lib/reachd/plugins/") == true })
 
+      let completion = try await debian.succeed("cat", "/usr/share/bash-completion/completions/reachd")
+      #expect(try await debian.succeed("reachd", "completion", "bash") == completion)
+
       let open = try TestPort(.open)
       let closed = try TestPort(.closed)
       try debian.write(

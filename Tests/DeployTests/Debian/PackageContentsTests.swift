@@ -25,11 +25,14 @@ struct PackageContentsTests {
     /usr/lib/reachd/reachd
     /usr/lib/systemd/system/reachd.service
     /usr/lib/systemd/system/reachd.socket
+    /usr/share/bash-completion/completions/reachd
     /usr/share/doc/reachd/changelog.gz
     /usr/share/doc/reachd/copyright
+    /usr/share/fish/vendor_completions.d/reachd.fish
     /usr/share/lintian/overrides/reachd
     /usr/share/man/man5/reachd.yaml.5.gz
     /usr/share/man/man8/reachd.8.gz
+    /usr/share/zsh/vendor-completions/_reachd
     """
 
   @Test("it holds the agent, its plugins and what they need of the Swift runtime, and nothing that is not listed here")
