@@ -66,7 +66,7 @@ import Testing
     let documented = Set(entry.text.matches(of: /`probe_error:([A-Z]+)`/).map { String($0.output.1) })
     let checks = try Repository.sources(in: "Sources/ReachAgent")
     let known = try #require(
-      checks.firstMatch(of: /func known\(_ code: FaultCode\)(?s)(.*?)default:/), "the self-checks have moved")
+      checks.firstMatch(of: /func known\(\s*_ code: FaultCode[^)]*\)(?s)(.*?)default:/), "the self-checks have moved")
     for match in known.output.1.matches(of: /case ([A-Z, nil]+):/) {
       for name in match.output.1.split(separator: ", ") where name != "nil" {
         #expect(documented.contains(String(name)), "\(name)")
