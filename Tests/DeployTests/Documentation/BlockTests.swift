@@ -35,7 +35,8 @@ struct BlockTests {
     case "apiVersion" where text.contains(/(?m)^(datasources|providers):/): return .grafana
     case "apiVersion", "kind": return .kubernetes
     // A part of one, with what is around it left out.
-    case "spec", "configMapGenerator", "patches", "images", "components", "resources": return .kubernetes
+    case "spec", "securityContext", "configMapGenerator", "patches", "images", "components", "resources":
+      return .kubernetes
     default: return nil
     }
   }
