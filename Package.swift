@@ -6,7 +6,10 @@ import PackageDescription
 
 let kit: Target.Dependency = .product(name: "ReachKit", package: "ReachKit")
 let support: Target.Dependency = "ReachTestSupport"
-let revision = Context.gitInformation.map { String($0.currentCommit.prefix(12)) } ?? "unknown"
+// An image or a package is built where there is no repository: its maker says which commit it is.
+let revision =
+  Context.environment["REACHD_REVISION"].flatMap { $0.isEmpty ? nil : $0 }
+  ?? Context.gitInformation.map { String($0.currentCommit.prefix(12)) } ?? "unknown"
 
 /// A C library of the system: a module map under Sources/ and a pkg-config name.
 func system(_ name: String, _ pkgConfig: String, apt: String) -> Target {
@@ -111,12 +114,19 @@ let package = Package(
       .testTarget(
         name: "DeployTests", dependencies: [kit, support, "EndToEndTools"],
         exclude: [
+          "Container/bundle.py",
           "Documentation/commands.tsv", "Documentation/mistakes.yaml", "Kubernetes/operator.schema.json",
           "Kubernetes/validate.py", "shipped.tsv",
         ]),
     ],
   swiftLanguageModes: [.v6]
 )
+
+// Without the tests' sources, as deploy/container has it, there are no tests to build.
+if Context.environment["REACHD_WITHOUT_TESTS"] != nil {
+  package.targets.removeAll { $0.type == .test || ($0.path ?? "").hasPrefix("Tests/") }
+  package.products.removeAll { $0.name == "ReachTestSupport" }
+}
 
 let settings: [SwiftSetting] = [
   .strictMemorySafety(),

@@ -40,6 +40,16 @@ struct WorkloadTests {
     }
   }
 
+  @Test("the user of the pods is that of the image")
+  func user() throws {
+    let dockerfile = try Repository.text("deploy/container/Dockerfile")
+    for workload in try Self.workloads(of: KubernetesObjects.objects("all")) {
+      let id = Int(workload.pod.at("securityContext.runAsUser")?.number ?? 0)
+      let group = Int(workload.pod.at("securityContext.runAsGroup")?.number ?? 0)
+      #expect(dockerfile.contains("\nUSER \(id):\(group)\n"))
+    }
+  }
+
   @Test("one port: where the agent listens, what is probed, scraped and let through")
   func ports() throws {
     let objects = try KubernetesObjects.objects("all")
