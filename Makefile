@@ -1,6 +1,6 @@
 # run · test · build · format · lint · bench · install · deb — `make help` says what each does.
 #
-# Everything but `install` works on a fresh Debian 12, Debian 13 or Ubuntu 24.04 that has a Swift 6.3 toolchain in PATH:
+# Everything works on a fresh Debian 12, Debian 13 or Ubuntu 24.04 that has a Swift 6.3 toolchain in PATH:
 # packages that are missing are installed (.ci/packages.txt), which takes root or sudo the first time.
 
 SHELL := /bin/bash
@@ -64,6 +64,7 @@ bench: toolchain ## the project's own benchmarks, in release
 
 install: toolchain ## install a release build under DESTDIR, with the Swift runtime, a configuration and the units
 	@$(UMASK)
+	.ci/install-packages build package
 	DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' .ci/install $(SWIFT_FLAGS)
 
 deb: toolchain ## make the Debian package dist/reachd_VERSION_ARCHITECTURE.deb

@@ -233,7 +233,7 @@ struct SourceBindingTests {
       #expect(line["level"] == .string("warning"))
       #expect(line["problem"]?.text?.contains("source.mark") == true)
       #expect(line["problem"]?.text?.contains("first, second") == true)
-      #expect(line["remedy"]?.text?.contains("AmbientCapabilities=CAP_NET_ADMIN") == true)
+      #expect(line["remedy"]?.text?.contains("AmbientCapabilities=CAP_NET_RAW") == true)
       _ = try await eventually("more rounds", on: loop) { () -> Bool? in
         let runs = try await agent.client.metrics().value(
           "reachability_probe_runs_total", ["target": "first", "probe": "tcp", "outcome": "error"])

@@ -19,12 +19,16 @@ extension SystemError {
     func fault(_ detail: String, _ need: Need) -> LocalFault {
       LocalFault(.probeError(code), detail: detail, remedy: surroundings.remedy(for: need))
     }
-    func lacking(_ name: String, _ detail: String) -> LocalFault { fault(detail, .capability(name, isVoid: has(name))) }
     switch call {
     case "setsockopt(SO_MARK)":
-      return lacking("CAP_NET_ADMIN", "source.mark cannot be set\(place) (\(self)): it needs CAP_NET_ADMIN")
+      // Since Linux 5.17 either of the two is enough, and this is the lesser one.
+      return fault(
+        "source.mark cannot be set\(place) (\(self)): it needs CAP_NET_RAW, or before Linux 5.17 CAP_NET_ADMIN",
+        .capability("CAP_NET_RAW", isVoid: has("CAP_NET_RAW") || has("CAP_NET_ADMIN")))
     case "setsockopt(SO_BINDTODEVICE)":
-      return lacking("CAP_NET_RAW", "source.interface cannot be set\(place) (\(self)): it needs CAP_NET_RAW here")
+      return fault(
+        "source.interface cannot be set\(place) (\(self)): it needs CAP_NET_RAW here",
+        .capability("CAP_NET_RAW", isVoid: has("CAP_NET_RAW")))
     case "connect", "send":
       return fault(
         "a firewall or security policy of this host (nftables, a cgroup's BPF program, seccomp, an LSM) forbids"

@@ -39,9 +39,12 @@ struct PackageContentsTests {
   func files() throws {
     let paths = try DebianPackage.entries().map(\.path).filter { !$0.hasSuffix("/") }
     let folder = "/usr/share/doc/reachd"
-    let documents =
-      try Repository.files(in: "docs").map { folder + $0.dropFirst("docs".count) + ".gz" }
-      + Repository.files(in: "etc/examples").map { folder + $0.dropFirst("etc".count) }
+    let pages: [String] = try Repository.files(in: "docs").map { folder + $0.dropFirst("docs".count) + ".gz" }
+    let configurations: [String] = try Repository.files(in: "etc/examples").map { folder + $0.dropFirst("etc".count) }
+    let delivered: [String] = try ["prometheus", "alertmanager", "grafana", "systemd/drop-ins"].flatMap { name in
+      try Repository.files(in: "deploy/" + name).map { folder + "/examples" + $0.dropFirst("deploy".count) }
+    }
+    let documents = pages + configurations + delivered
     #expect(paths.filter { !documents.contains($0) } == Self.files.split(separator: "\n").map(String.init))
     #expect(documents.allSatisfy(paths.contains))
   }
