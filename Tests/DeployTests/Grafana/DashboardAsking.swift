@@ -34,7 +34,7 @@ struct DashboardAsking {
         if let values = choosing?[name] {
           guard values.allSatisfy(offered.contains) else { throw ProgramRefusal("\(name) does not offer \(values)") }
           try variables.choose(.values(values), for: variable)
-        } else if variable["includeAll"] == .boolean(true), choosing == nil || name == "team" {
+        } else if variable["allValue"]?.text != nil, choosing == nil || name == "team" {
           try variables.choose(.all, for: variable)
         } else {
           try variables.choose(.values(offered), for: variable)

@@ -42,6 +42,14 @@ import Testing
     }
   }
 
+  @Test("all jobs are those of reachd and no others of the same Prometheus", arguments: try Dashboard.paths)
+  func jobs(path: String) throws {
+    let job = try #require(try Dashboard(path).variables.first { $0["name"]?.text == "job" })
+    // With a word of its own for all, such as `.+`, a panel that asks `up` would count every exporter.
+    #expect(job["includeAll"] == .boolean(true) && job["allValue"] == nil)
+    #expect(job["query"]?["query"]?.text == "label_values(reachd_build_info, job)")
+  }
+
   @Test("the text is as `jq -S .` has it, so that an edit in Grafana is a small difference")
   func text() throws {
     for path in try Dashboard.paths {
