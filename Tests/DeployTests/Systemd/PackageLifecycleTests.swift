@@ -53,6 +53,34 @@ struct PackageLifecycleTests {
     }
   }
 
+  @Test("an upgrade checks the file that a drop-in names, with the groups that it gives", .timeLimit(.minutes(10)))
+  func dropIn() async throws {
+    try await withMachine { agent in
+      try await agent.install(DebianPackage.path)
+      try await agent.awaitProperty("ActiveState") { $0 == "active" }
+      try await agent.machine.succeed("groupadd", "--system", "watchers")
+      try agent.machine.write(Self.configuration, to: "/etc/watched.yaml")
+      try await agent.machine.succeed("chgrp", "watchers", "/etc/watched.yaml")
+      try await agent.machine.succeed("chmod", "640", "/etc/watched.yaml")
+      try await agent.machine.succeed("mkdir", "-p", "/etc/systemd/system/reachd.service.d")
+      try agent.machine.write(
+        """
+        [Service]
+        SupplementaryGroups=watchers
+        ExecStart=
+        ExecStart=/usr/bin/reachd run --config /etc/watched.yaml
+        """, to: "/etc/systemd/system/reachd.service.d/own.conf")
+      try agent.machine.write("targets: [", to: "/etc/reachd/reachd.yaml")
+      try await agent.machine.succeed("systemctl", "daemon-reload")
+      try await agent.machine.succeed("systemctl", "restart", "reachd")
+      let process = try await agent.property("MainPID")
+      let newer = try RepackedPackage(version: "99.0")
+      try await agent.install(newer.path)
+      try await agent.awaitProperty("MainPID") { $0 != process && $0 != "0" }
+      withExtendedLifetime(newer) {}
+    }
+  }
+
   @Test(
     "nothing runs after a removal, all is as before after a reinstallation, and a purge leaves nothing",
     .timeLimit(.minutes(10)))
