@@ -1,4 +1,3 @@
-internal import Glibc
 internal import ReachCore
 internal import ReachIO
 internal import ReachLog
@@ -24,12 +23,6 @@ final class ResolverFiles: Sendable {
   /// What to tell the operator when changes are not noticed at once; nil when they are.
   var selfCheck: LogEvent? {
     guard let limitation = watch.limitation else { return nil }
-    return .selfCheck(
-      check: "inotify",
-      problem:
-        "changes of resolv.conf and hosts are noticed up to 2 s late, since files cannot be watched: \(limitation)",
-      remedy: limitation.code.errno == EACCES
-        ? "let reachd read the folders that they are in"
-        : "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches, or the limit of open files")
+    return .noticedLate("changes of resolv.conf and hosts are", limitation, in: "/etc")
   }
 }

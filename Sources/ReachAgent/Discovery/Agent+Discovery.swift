@@ -52,11 +52,7 @@ extension Agent {
   }
 
   private static func lateFiles(_ limitation: SystemError) -> LogEvent {
-    .selfCheck(
-      check: "inotify",
-      problem: "changes of the files of targets_from are noticed up to 2 s late, since they cannot be watched: "
-        + "\(limitation)",
-      remedy: "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches, or let reachd read the folders")
+    .noticedLate("changes of the files of targets_from are", limitation, in: "the files of targets_from")
   }
 }
 

@@ -191,11 +191,7 @@ extension Agent: ReloadOwner {
     let added = files.add([file]) { [reloader] _ in reloader.request(.fileChange) }
     inForce.withState { $0.fileWatch = added }
     if let limitation = files.limitation {
-      log.log(
-        .selfCheck(
-          check: "inotify",
-          problem: "a change of \(file) is noticed up to 2 s late, since it cannot be watched: \(limitation)",
-          remedy: "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches, or send SIGHUP"))
+      log.log(.noticedLate("a change of \(file) is", limitation, in: file))
     }
   }
 
